@@ -1,0 +1,1 @@
+"""Builds the reference evaluation: a reconstruction of a run from the tables printed in its report."""

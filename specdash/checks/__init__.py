@@ -1,0 +1,1 @@
+"""Pure checks of what a log says against what stands beside it."""

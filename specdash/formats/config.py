@@ -1,0 +1,107 @@
+"""Configuration files beside a log, and the file in which an evaluation says what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
+from specdash.formats.synonyms import CONFIG, match
+from specdash.schema import MAX_DRAFTED, InputError
+
+_NAMES = ["config", "args", "run_config", "run_args", "eval_config", "eval_args", "bench_config", "settings", "params", "parameters", "metadata", "meta", "arguments", "setup", "run"]  # fmt: skip
+_LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
+
+FORMAT = Format(
+    key="config",
+    role=Role.CONFIG,
+    what="config.json, args.json and the like",
+    named=lambda file: stem(file).lower() in _NAMES and has_suffix(file, ".json"),
+    looks=lambda _: False,
+)
+
+ABOUT = Format(
+    key="about",
+    role=Role.ABOUT,
+    what="evaluation.json, what the evaluation says of itself",
+    named=lambda file: file.name.lower() == "evaluation.json",
+    looks=lambda _: False,
+)
+
+
+def read(file: File) -> dict[str, Any]:
+    """Read a configuration.
+
+    Returns:
+        Settings by name, scalars only: nested objects are flattened with dots, lists and long texts are left out.
+        Known settings carry our names (synonyms.CONFIG).
+
+    Raises:
+        InputError: It is no JSON object, or its K is impossible.
+    """
+    document = read_json(file)
+    if not isinstance(document, dict):
+        raise InputError("not a JSON object", file=file.path, expected="settings by name")
+    flat = _flat(document)
+    matched = match(_last_parts(flat), CONFIG, file=file.path)
+    by_part = {part: name for name in reversed(flat) for part in (name.rpartition(".")[2],)}
+    known = {ours: flat[by_part[theirs]] for ours, theirs in matched.items()}
+    used = {by_part[theirs] for theirs in matched.values()}
+    return check(
+        known | {name: value for name, value in flat.items() if name not in used and name not in known},
+        file.path,
+    )
+
+
+def check(config: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return the configuration if its K is possible.
+
+    Raises:
+        InputError: ``k`` is not a whole number from 0 to MAX_DRAFTED.
+    """
+    k = config.get("k")
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= MAX_DRAFTED):
+        raise InputError(
+            "k is not a block length", file=path, found=k, expected=f"a whole number from 0 to {MAX_DRAFTED}"
+        )
+    return config
+
+
+def _last_parts(flat: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(name.rpartition(".")[2] for name in flat))
+
+
+def _flat(document: dict[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, dict) and depth < 4:
+            flat |= _flat(value, f"{prefix}{name}.", depth + 1)
+        elif isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _LONGEST):
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def read_about(file: File) -> dict[str, Any]:
+    """Read what an evaluation says of itself.
+
+    Returns:
+        Those of ``title, note`` (text), ``reconstruction`` (bool) and ``order`` ("recorded" or "invented") that are
+        given.
+
+    Raises:
+        InputError: A field is not of its kind.
+    """
+    document = read_json(file)
+    if not isinstance(document, dict):
+        raise InputError("not a JSON object", file=file.path, expected="title, note, reconstruction, order")
+    kinds = {"title": str, "note": str, "reconstruction": bool, "order": str}
+    about = {name: document[name] for name in kinds if name in document}
+    for name, value in about.items():
+        if not isinstance(value, kinds[name]):
+            raise InputError(
+                f"{name} is of the wrong kind", file=file.path, found=value, expected=kinds[name].__name__
+            )
+    if about.get("order", "recorded") not in ("recorded", "invented"):
+        raise InputError(
+            "order is unknown", file=file.path, found=about["order"], expected="recorded or invented"
+        )
+    return about

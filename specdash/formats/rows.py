@@ -1,0 +1,135 @@
+"""The exact reader of step logs: row by row, slower than DuckDB, and able to say which line is wrong and why."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from specdash.schema import MAX_DRAFTED, InputError
+
+WHOLE = r"\+?[0-9]+(\.0*)?"
+"""A whole number as a log may write it (7, +7, 7.0), as a regular expression DuckDB and Python read alike."""
+
+_EXPECTED = f"a whole number from 0 to {MAX_DRAFTED}"
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is meant as a number, right or wrong: then its row is data, not a header."""
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell.strip()) is not None
+
+
+def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tuple[str, int, int]:
+    """Return the step that three cells spell.
+
+    Raises:
+        InputError: A cell is empty or no whole number in range, or more is accepted than was drafted.
+    """
+    request = request.strip()
+    if not request:
+        raise InputError("the request id is empty", file=file, line=line, expected="an id")
+    k, a = (_whole(file, line, name, cell) for name, cell in (("drafted", drafted), ("accepted", accepted)))
+    if a > k:
+        raise InputError(
+            "more tokens accepted than drafted",
+            file=file,
+            line=line,
+            found=f"accepted {a}",
+            expected=f"0 to {k} (drafted)",
+        )
+    return request, k, a
+
+
+def _whole(file: str, line: int, column: str, cell: str) -> int:
+    cell = cell.strip()
+    if not cell:
+        raise InputError(f"{column} is empty", file=file, line=line, expected=_EXPECTED)
+    if re.fullmatch(WHOLE, cell) and (value := int(float(cell))) <= MAX_DRAFTED:
+        return value
+    if not is_number(cell):
+        problem = f"{column} is not a number"
+    elif cell.startswith("-"):
+        problem = f"{column} is negative"
+    elif re.fullmatch(WHOLE, cell):
+        problem = f"{column} is too large"
+    else:
+        problem = f"{column} is not a whole number"
+    raise InputError(problem, file=file, line=line, found=cell, expected=_EXPECTED)
+
+
+def rewrite(source: Path, name: str, columns: dict[str, int], width: int, header: bool, target: Path) -> int:
+    """Read a CSV step log row by row and write what it says as a CSV without header, quirks or doubts.
+
+    Args:
+        source: The log.
+        name: Its path inside the evaluation, for messages.
+        columns: Index of the columns request, drafted, accepted.
+        width: Number of columns.
+        header: Whether the first row is a header.
+        target: CSV to write: request, drafted, accepted.
+
+    Returns:
+        The number of steps.
+
+    Raises:
+        InputError: The first row that is wrong, by its line.
+    """
+    count = 0
+    with target.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, lineterminator="\n")
+        for number, (line, cells) in enumerate(_rows(source, name)):
+            if header and not number:
+                continue
+            if len(cells) != width:
+                _wrong_width(source, name, line, cells, width)
+            writer.writerow(
+                check(name, line, *(cells[columns[c]] for c in ("request", "drafted", "accepted")))
+            )
+            count += 1
+    return count
+
+
+def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and cells of every row that is not blank."""
+    line = 1
+    with source.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, strict=True)
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise InputError(f"not readable as CSV ({error})", file=name, line=line) from None
+            except UnicodeDecodeError:
+                _wrong_encoding(source, name)
+            if cells is None:
+                return
+            if any(cell.strip() for cell in cells) or len(cells) > 1:
+                yield line, cells
+            line = reader.line_num + 1
+
+
+def _wrong_width(source: Path, name: str, line: int, cells: list[str], width: int) -> NoReturn:
+    with source.open("rb") as stream:
+        stream.seek(-1, 2)
+        cut = (
+            stream.read() not in b"\r\n" and len(cells) < width and line >= sum(1 for _ in source.open("rb"))
+        )
+    problem = "the last row is cut off" if cut else "wrong number of columns"
+    raise InputError(
+        problem, file=name, line=line, found=f"{len(cells)} ({','.join(cells)})", expected=f"{width} columns"
+    )
+
+
+def _wrong_encoding(source: Path, name: str) -> NoReturn:
+    with source.open("rb") as stream:
+        for line, raw in enumerate(stream, start=1):
+            try:
+                raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = raw[error.start : error.start + 4]
+                raise InputError(
+                    "not UTF-8 text", file=name, line=line, found=found, expected="UTF-8"
+                ) from None
+    raise InputError("not UTF-8 text", file=name, expected="UTF-8")

@@ -1,0 +1,211 @@
+"""Samples: a JSON line a response, saying which prompt and copy it answers and how its drafting went."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from specdash.formats.base import File, Format, Role, has_suffix, stem
+from specdash.formats.synonyms import SAMPLE, match, normalised
+from specdash.schema import InputError
+
+SAMPLES = pl.Schema(
+    {
+        "request": pl.String,
+        "dataset": pl.String,
+        "prompt": pl.String,
+        "copy": pl.Int32,
+        "drafts": pl.Int64,
+        "drafted": pl.Int64,
+        "accepted": pl.Int64,
+        "output_tokens": pl.Int64,
+    }
+)
+"""One row a line. Null where the file does not say: request, copy, drafts, drafted, accepted, output_tokens."""
+
+_INTEGERS = ("copy", "drafts", "drafted", "accepted", "output_tokens")
+
+
+def _first(file: File) -> dict[str, Any] | None:
+    line = file.head().lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0]
+    try:
+        first = json.loads(line)
+    except ValueError:
+        return None
+    return first if isinstance(first, dict) else None
+
+
+def _looks_like_samples(file: File) -> bool:
+    if not has_suffix(file, ".jsonl", ".ndjson") or (first := _first(file)) is None:
+        return False
+    names = {column for column, known in SAMPLE.items() if any(normalised(name) in known for name in first)}
+    return "prompt" in names and bool(names & {"request", "drafts", "drafted"})
+
+
+FORMAT = Format(
+    key="samples",
+    role=Role.SAMPLES,
+    what="samples.jsonl, a line a response",
+    named=lambda file: stem(file).lower().startswith("samples") and has_suffix(file, ".jsonl", ".ndjson"),
+    looks=_looks_like_samples,
+)
+
+
+def read(file: File, folder_dataset: str | None) -> pl.DataFrame:
+    """Read a samples file.
+
+    Args:
+        file: The file.
+        folder_dataset: Dataset of lines that do not name one (the folder's name); None when they have to.
+
+    Returns:
+        SAMPLES, in file order. ``accepted`` is taken from the acceptance length where only that is given.
+
+    Raises:
+        InputError: A line is no JSON object, lacks a needed field, or has one of the wrong kind.
+    """
+    shapes: dict[
+        tuple[str, ...], dict[str, str]
+    ] = {}  # fields of a line to how they match; most lines are alike
+    columns: dict[str, list[Any]] = {column: [] for column in SAMPLES}
+    for number, row in _objects(file):
+        shape = tuple(row)
+        if shape not in shapes:
+            shapes[shape] = _fields(row, file.path, number, folder_dataset)
+        for column, value in _cells(row, shapes[shape], file.path, number, folder_dataset).items():
+            columns[column].append(value)
+    if not shapes:
+        raise InputError("the samples file is empty", file=file.path, expected="a JSON object a line")
+    return _with_copies(pl.DataFrame(columns, schema=SAMPLES))
+
+
+def _objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+    with file.local().open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not text.strip():
+                continue
+            try:
+                row = json.loads(text)
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    "not UTF-8 text", file=file.path, line=number, found=text[error.start : error.start + 4]
+                ) from None
+            except (ValueError, RecursionError) as error:
+                problem = "not valid JSON" + (" (the line is cut off)" if not line.endswith(b"\n") else "")
+                raise InputError(
+                    problem, file=file.path, line=number, found=str(error), expected="a JSON object"
+                ) from None
+            if not isinstance(row, dict):
+                raise InputError(
+                    "not a JSON object",
+                    file=file.path,
+                    line=number,
+                    found=text[:60].decode(),
+                    expected="a JSON object",
+                )
+            yield number, row
+
+
+def _fields(row: dict[str, Any], path: str, line: int, folder_dataset: str | None) -> dict[str, str]:
+    """Match a line's fields.
+
+    Raises:
+        InputError: A needed one is missing; the message lists what was found.
+    """
+    fields = match(row, SAMPLE, file=path, line=line)
+    missing = [
+        name
+        for name in ("prompt", "dataset")
+        if name not in fields and not (name == "dataset" and folder_dataset)
+    ]
+    drafts = {"drafts", "drafted"} & fields.keys()
+    counted = drafts and ("accepted" in fields or {"accept_len", "drafts"} <= fields.keys())
+    if not counted and "request" not in fields:
+        missing.append("request id, or draft and accepted counts")
+    if missing:
+        raise InputError(
+            f"no field for {' and '.join(missing)}",
+            file=path,
+            line=line,
+            found="fields " + ", ".join(row),
+            expected="; ".join(
+                f"{name}: {', '.join(SAMPLE[name][:4])}"
+                for name in ("prompt", "dataset", "drafts", "accepted")
+            ),
+        )
+    return fields
+
+
+def _cells(
+    row: dict[str, Any], fields: dict[str, str], path: str, line: int, folder_dataset: str | None
+) -> dict[str, Any]:
+    def cell(column: str) -> Any:
+        return row.get(fields[column]) if column in fields else None
+
+    cells = {column: _whole(cell(column), column, path, line) for column in _INTEGERS}
+    if (
+        cells["accepted"] is None
+        and cells["drafts"] is not None
+        and (length := cell("accept_len")) is not None
+    ):
+        cells["accepted"] = _from_length(length, cells["drafts"], path, line)
+    for column in ("request", "dataset", "prompt"):
+        cells[column] = _text(cell(column), column, path, line)
+    cells["dataset"] = cells["dataset"] or folder_dataset
+    for column in ("prompt", "dataset"):
+        if not cells[column]:
+            raise InputError(f"{column} is missing", file=path, line=line, found="fields " + ", ".join(row))
+    return cells
+
+
+def _whole(value: Any, column: str, path: str, line: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) and value.strip().isdecimal():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise InputError(
+            f"{column} is not a count",
+            file=path,
+            line=line,
+            found=value,
+            expected="a whole number, 0 or more",
+        )
+    return value
+
+
+def _text(value: Any, column: str, path: str, line: int) -> str | None:
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, bool | list | dict):
+        raise InputError(f"{column} is neither text nor number", file=path, line=line, found=value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _from_length(length: Any, drafts: int, path: str, line: int) -> int:
+    """Return the accepted tokens that an acceptance length (bonus included) means; printed to two decimals or more."""
+    if (
+        isinstance(length, bool)
+        or not isinstance(length, int | float)
+        or not math.isfinite(length)
+        or (length < 1 and drafts)
+    ):
+        raise InputError("acceptance length is not a number from 1 on", file=path, line=line, found=length)
+    return round((length - 1) * drafts) if drafts else 0
+
+
+def _with_copies(samples: pl.DataFrame) -> pl.DataFrame:
+    """Number the copies of a prompt by their order where the file does not."""
+    if samples["copy"].null_count() == 0:
+        return samples
+    order = pl.int_range(pl.len()).over("dataset", "prompt").cast(pl.Int32)
+    return samples.with_columns(
+        copy=pl.coalesce("copy", order) if samples["copy"].null_count() < samples.height else order
+    )

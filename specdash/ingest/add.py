@@ -1,0 +1,43 @@
+"""Add an evaluation to the library: the one way in, for the command line and the dashboard alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from specdash.ingest.read import Options, evaluation_id, read_source
+from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, open_source
+from specdash.schema import Evaluation
+from specdash.store import Store
+
+
+def add(
+    path: Path,
+    store: Store,
+    *,
+    options: Options | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    keep_original: bool = False,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Read an evaluation and store it, whole or not at all; one that is stored already is returned as it is.
+
+    Args:
+        path: A zip, a folder or a single file.
+        store: The library.
+        options: What the user says of it; with other options it is another evaluation.
+        limits: What it may unpack to.
+        keep_original: Keep a copy of the input beside what was read from it.
+        progress: Called with a stage and the bytes done and in all; what it raises ends the reading.
+
+    Raises:
+        InputError: It cannot be read as a whole; the library is as before.
+    """
+    options = options or Options()
+    with store.workspace() as workspace, open_source(path, workspace, limits, progress) as source:
+        id = evaluation_id(source.sha256, options)
+        if id in store:
+            return store.open(id)
+        evaluation = read_source(source, workspace, options, progress)
+        if progress:
+            progress("store", 0, None)
+        return store.add(evaluation, original=path if keep_original else None)

@@ -1,0 +1,155 @@
+"""Which files of an evaluation make which run: every folder that holds known files is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from specdash.formats import FORMATS, File, Role, recognise
+from specdash.formats.base import natural
+from specdash.schema import InputError
+
+_ROOT = PurePosixPath(".")
+
+
+@dataclass
+class RunFiles:
+    """The files of one run.
+
+    Attributes:
+        name: Name of the run, unique in the evaluation.
+        by_role: Its files by role, in natural order of their paths.
+    """
+
+    name: str
+    by_role: dict[Role, list[File]] = field(default_factory=dict)
+
+    def files(self, role: Role) -> list[File]:
+        """Return the files of a role."""
+        return self.by_role.get(role, [])
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """What an evaluation holds.
+
+    Attributes:
+        runs: The runs, in natural order of their names.
+        about: The file in which the evaluation says what it is, or None.
+        unread: Paths of the files that no run uses.
+    """
+
+    runs: list[RunFiles]
+    about: File | None
+    unread: list[str]
+
+
+def discover(files: list[File], stem: str) -> Discovered:
+    """Sort the files of an evaluation into runs.
+
+    Args:
+        files: All of them.
+        stem: The evaluation's own name, that of a run whose files lie at its top.
+
+    Raises:
+        InputError: No file is one that is known.
+    """
+    folders, unread = _recognised(files)
+    about = folders.pop_about()
+    runs = {
+        folder: roles
+        for folder, roles in folders.items()
+        if roles.keys() & {Role.STEPS, Role.COUNTERS, Role.PRINTED}
+    }
+    for folder, roles in folders.items():
+        if folder in runs:
+            continue
+        owner = _owner(folder, runs)
+        for role, members in roles.items():
+            if owner is None or (role is Role.SAMPLES and Role.STEPS not in runs[owner]):
+                unread += [file.path for file in members]
+            else:
+                runs[owner].setdefault(role, []).extend(members)
+    _inherit_configs(folders, runs)
+    if not runs:
+        names = ", ".join(sorted(file.path for file in files)[:8]) + (", …" if len(files) > 8 else "")
+        raise InputError(
+            "nothing that can be read",
+            file=stem,
+            found=names or "no files",
+            expected="; ".join(f.what for f in FORMATS[1:-1]),
+        )
+    names = _names(list(runs), stem)
+    made = [
+        RunFiles(names[folder], {role: _sorted(found) for role, found in roles.items()})
+        for folder, roles in runs.items()
+    ]
+    return Discovered(sorted(made, key=lambda run: natural(run.name)), about, sorted(unread))
+
+
+class _Folders(dict[PurePosixPath, dict[Role, list[File]]]):
+    """Files by folder and role."""
+
+    def pop_about(self) -> File | None:
+        """Take out the files that say what the evaluation is, and return the one nearest to the top."""
+        found = [file for roles in self.values() for file in roles.pop(Role.ABOUT, [])]
+        return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
+
+
+def _recognised(files: list[File]) -> tuple[_Folders, list[str]]:
+    """Group the known files by folder. A step log that its name claims outdoes those its folder only seems to hold."""
+    found: list[tuple[PurePosixPath, Role, bool, File]] = []
+    unread = []
+    for file in files:
+        known = recognise(file)
+        if known is None and len(files) == 1 and file.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+            found.append(
+                (_ROOT, Role.STEPS, True, file)
+            )  # Given alone it is meant as a log: say what is wrong with it.
+        elif known is None:
+            unread.append(file.path)
+        else:
+            found.append((PurePosixPath(file.path).parent, known[0].role, known[1], file))
+    claimed = {folder for folder, role, named, _ in found if role is Role.STEPS and named}
+    folders = _Folders()
+    for folder, role, named, file in found:
+        if role is Role.STEPS and not named and folder in claimed:
+            unread.append(file.path)
+        else:
+            folders.setdefault(folder, {}).setdefault(role, []).append(file)
+    return folders, unread
+
+
+def _owner(folder: PurePosixPath, runs: dict[PurePosixPath, dict[Role, list[File]]]) -> PurePosixPath | None:
+    return next((parent for parent in folder.parents if parent in runs), None)
+
+
+def _inherit_configs(folders: _Folders, runs: dict[PurePosixPath, dict[Role, list[File]]]) -> None:
+    """Give a run without a configuration the one that lies nearest above it."""
+    for folder, roles in runs.items():
+        if Role.CONFIG not in roles:
+            above = next(
+                (folders[p] for p in folder.parents if Role.CONFIG in folders.get(p, {}) and p not in runs),
+                None,
+            )
+            if above:
+                roles[Role.CONFIG] = list(above[Role.CONFIG])
+
+
+def _sorted(files: list[File]) -> list[File]:
+    return sorted(files, key=lambda file: natural(file.path))
+
+
+def _names(folders: list[PurePosixPath], stem: str) -> dict[PurePosixPath, str]:
+    """Name runs by their folders below the one they share; a single run, or files at the top, by the last name there is."""
+    if len(folders) == 1:
+        return {folders[0]: folders[0].name or stem}
+    shared = 0
+    parts = [folder.parts for folder in folders]
+    while all(len(p) > shared for p in parts) and len({p[shared] for p in parts}) == 1:
+        shared += 1
+    names = {folder: "/".join(folder.parts[shared:]) or folder.name or stem for folder in folders}
+    top = next((folder for folder in folders if len(folder.parts) == shared), None)
+    while top is not None and list(names.values()).count(names[top]) > 1:
+        names[top] += " (top)"
+    return names

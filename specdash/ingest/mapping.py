@@ -1,0 +1,313 @@
+"""Requests to responses: which prompt and copy each logged request answers.
+
+By request id where the samples carry it, else by position: ids run contiguously over a dataset's responses in the
+order of its samples, so a gap in whole-number ids is a response that left no rows. Where gaps do not explain the
+counts, and for other ids, the two sequences are aligned on their counts, responses without rows allowed.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+import polars as pl
+
+from specdash.schema import InputError, Mapping, RunWarning
+
+ACCEPTED_SHARE = 0.95
+"""Below this share of matching counts a mapping is refused: it would put answers under the wrong prompts."""
+
+_MOST_EDITS = 2000  # An alignment with more differences than that is no alignment; it also bounds the work.
+_MOST_OFFSETS = 64  # Responses that may be absent before the first id.
+_SHOWN = 3
+
+Key = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the mapping knows of a log.
+
+    Attributes:
+        requests: Request ids in log order, as text.
+        numbers: The same as whole numbers, where all of them are.
+        sums: One row a request, in the same order: ``steps``, ``undrafted``, ``drafted``, ``accepted``.
+    """
+
+    requests: pl.Series
+    numbers: np.ndarray | None
+    sums: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A mapping that was tried.
+
+    Attributes:
+        sample: Shape (requests,), row of the samples for each request, -1 for none.
+        samples: The samples in the order that the rows refer to.
+        result: How well it fits.
+        warnings: What a reader has to know.
+        refused: It fits too badly to be used.
+    """
+
+    sample: np.ndarray
+    samples: pl.DataFrame
+    result: Mapping
+    warnings: tuple[RunWarning, ...]
+    refused: bool
+
+
+def assign(log: Log, parts: list[pl.DataFrame], paths: list[str]) -> Mapped:
+    """Assign every logged request to a response.
+
+    Args:
+        log: The log.
+        parts: Samples (formats.samples.SAMPLES), one frame a file.
+        paths: Path of each file, for messages.
+
+    Raises:
+        InputError: A request id stands on two lines of the samples.
+    """
+    keys, columns = _log_keys(log, parts)
+    samples = pl.concat(_ordered(parts, keys, columns))
+    wanted = _sample_keys(samples, columns)
+    tried = []
+    if samples["request"].null_count() == 0:
+        tried.append(_by_id(log, samples, paths))
+    if not tried or _share(tried[0], keys, wanted) < ACCEPTED_SHARE:
+        tried += _by_position(log, keys, wanted)
+    best = max(tried, key=lambda sample: _share(sample, keys, wanted))
+    return _judged(log, best, samples, keys, wanted, columns)
+
+
+def _log_keys(log: Log, parts: list[pl.DataFrame]) -> tuple[list[Key], list[str]]:
+    """Return what is compared of each request, and the samples' columns it is compared with.
+
+    Tools disagree on whether a step without a draft counts as a draft, so where the log has such steps the
+    convention under which more of the samples are found in the log is taken.
+    """
+    samples = pl.concat(parts)
+    columns = [c for c in ("drafts", "drafted", "accepted") if samples[c].null_count() == 0]
+    steps = [log.sums["steps"]]
+    if log.sums["undrafted"].sum():
+        steps.append(log.sums["steps"] + log.sums["undrafted"])
+    wanted = set(_sample_keys(samples, columns))
+    conventions = []
+    for drafts in steps:
+        frame = log.sums.with_columns(drafts=drafts).select(columns)
+        conventions.append(frame.rows() if columns else [()] * log.sums.height)
+    return max(conventions, key=lambda keys: sum(key in wanted for key in keys)), columns
+
+
+def _sample_keys(samples: pl.DataFrame, columns: list[str]) -> list[Key]:
+    return samples.select(columns).rows() if columns else [()] * samples.height
+
+
+def _share(sample: np.ndarray, keys: list[Key], wanted: list[Key]) -> float:
+    return _matches(sample, keys, wanted) / max(1, len(keys))
+
+
+def _matches(sample: np.ndarray, keys: list[Key], wanted: list[Key]) -> int:
+    return sum(s >= 0 and wanted[s] == key for s, key in zip(sample.tolist(), keys, strict=True))
+
+
+def _by_id(log: Log, samples: pl.DataFrame, paths: list[str]) -> np.ndarray:
+    ids = samples["request"]
+    if ids.n_unique() < ids.len():
+        twice = ids.filter(ids.is_duplicated())[0]
+        raise InputError(
+            f"request {twice} stands on two lines", file=", ".join(paths), expected="a line a request"
+        )
+    row_of = {request: row for row, request in enumerate(ids)}
+    if log.numbers is None:
+        return np.array([row_of.get(request, -1) for request in log.requests], dtype=np.int64)
+    by_number = {int(request): row for request, row in row_of.items() if request.strip().isdecimal()}
+    return np.array([by_number.get(number, -1) for number in log.numbers.tolist()], dtype=np.int64)
+
+
+def _ordered(parts: list[pl.DataFrame], keys: list[Key], columns: list[str]) -> list[pl.DataFrame]:
+    """Put the files in the order in which the log runs through them.
+
+    Each file votes with its runs of three lines: where such a run stands once in the log, the distance of the two
+    places is where the file starts. The median over a file's runs is robust against absent responses.
+    """
+    if len(parts) == 1:
+        return parts
+    starts = []
+    for part in parts:
+        wanted = _sample_keys(part, columns)
+        size = min(3, len(wanted))
+        places = _places(keys, size)
+        votes = [
+            places[run][0] - i for i, run in enumerate(_runs(wanted, size)) if len(places.get(run, ())) == 1
+        ]
+        votes = votes or [
+            place - i for i, run in enumerate(_runs(wanted, size)) for place in places.get(run, ())
+        ]
+        starts.append(median(votes) if votes else float("inf"))
+    return [parts[i] for i in np.argsort(starts, kind="stable")]
+
+
+def _runs(keys: list[Key], size: int) -> list[tuple[Key, ...]]:
+    return list(zip(*(keys[i:] for i in range(size)), strict=False))
+
+
+def _places(keys: list[Key], size: int) -> dict[tuple[Key, ...], list[int]]:
+    places = defaultdict(list)
+    for i, run in enumerate(_runs(keys, size)):
+        places[run].append(i)
+    return places
+
+
+def _by_position(log: Log, keys: list[Key], wanted: list[Key]) -> list[np.ndarray]:
+    """Return the mappings by gaps in the ids (whole numbers only) and, where that is not perfect, by alignment."""
+    tried = []
+    if log.numbers is not None and log.numbers.size:
+        tried.append(_by_gaps(log.numbers, keys, wanted))
+        if _matches(tried[0], keys, wanted) == len(keys):
+            return tried
+    return [*tried, _aligned(keys, wanted)]
+
+
+def _by_gaps(numbers: np.ndarray, keys: list[Key], wanted: list[Key]) -> np.ndarray:
+    """Take the distance of an id from the first as the line it belongs to; responses before the first may be absent."""
+    place = numbers - numbers[0]
+    spare = max(0, len(wanted) - int(place[-1]) - 1)
+    shifted = [
+        np.where(place + shift < len(wanted), place + shift, -1)
+        for shift in range(min(spare, _MOST_OFFSETS) + 1)
+    ]
+    return max(shifted, key=lambda sample: _matches(sample, keys, wanted))
+
+
+def _aligned(keys: list[Key], wanted: list[Key]) -> np.ndarray:
+    """Align the log with the samples on equal keys, with the fewest skips (Myers 1986), then pair what lies between.
+
+    Between two aligned pairs, equally many requests and lines left over belong together, their counts differing.
+    """
+    sample = np.full(len(keys), -1, dtype=np.int64)
+    pairs = _common(keys, wanted)
+    for i, j in pairs:
+        sample[i] = j
+    last_i, last_j = -1, -1
+    for i, j in [*pairs, (len(keys), len(wanted))]:
+        if i - last_i == j - last_j:
+            sample[last_i + 1 : i] = np.arange(last_j + 1, j)
+        last_i, last_j = i, j
+    return sample
+
+
+def _common(a: list[Key], b: list[Key]) -> list[tuple[int, int]]:
+    """Return the index pairs of a longest common subsequence, none when it takes more than _MOST_EDITS skips.
+
+    Diagonal d holds the pairs (i, i - d); ``furthest[d]`` is the largest i reached there with the skips so far.
+    """
+    furthest = {1: 0}
+    history: list[array] = []
+    for edits in range(min(len(a) + len(b), _MOST_EDITS) + 1):
+        history.append(array("i", [furthest.get(d, -1) for d in range(-edits - 1, edits + 2)]))
+        for diagonal in range(-edits, edits + 1, 2):
+            before = _came_from(history[-1], edits, diagonal)
+            i = furthest[before] + (before < diagonal)
+            j = i - diagonal
+            while i < len(a) and j < len(b) and a[i] == b[j]:
+                i, j = i + 1, j + 1
+            furthest[diagonal] = i
+            if i >= len(a) and j >= len(b):
+                return _walked_back(history, len(a), len(b))
+    return []
+
+
+def _came_from(furthest: array, edits: int, diagonal: int) -> int:
+    """Return the neighbouring diagonal from which ``diagonal`` is entered with its last skip."""
+    left, right = furthest[diagonal + edits], furthest[diagonal + edits + 2]
+    return diagonal + 1 if diagonal == -edits or (diagonal != edits and left < right) else diagonal - 1
+
+
+def _walked_back(history: list[array], i: int, j: int) -> list[tuple[int, int]]:
+    pairs = []
+    for edits in range(len(history) - 1, -1, -1):
+        before = _came_from(history[edits], edits, i - j)
+        start_i = history[edits][before + edits + 1] if edits else 0
+        start_j = start_i - before if edits else 0
+        while i > start_i and j > start_j:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        i, j = start_i, start_j
+    return pairs[::-1]
+
+
+def _judged(
+    log: Log,
+    sample: np.ndarray,
+    samples: pl.DataFrame,
+    keys: list[Key],
+    wanted: list[Key],
+    columns: list[str],
+) -> Mapped:
+    matched, total = _matches(sample, keys, wanted), len(keys)
+    absent = samples.height - int((sample >= 0).sum())
+    result = Mapping(matched=matched, total=total, absent=absent)
+    warnings, refused = [], matched < ACCEPTED_SHARE * total
+    if refused:
+        warnings.append(
+            RunWarning(
+                "mapping_refused",
+                f"requests could not be assigned to prompts: only {matched:,} of {total:,} match the samples; the run is "
+                "shown without prompts and datasets",
+            )
+        )
+    elif matched < total:
+        first = _first_mismatches(log, sample, keys, wanted, columns)
+        warnings.append(
+            RunWarning(
+                "mapping_incomplete",
+                f"{total - matched:,} of {total:,} requests do not match their sample: {first}",
+            )
+        )
+    if not columns:
+        warnings.append(
+            RunWarning(
+                "counts_unchecked", "the samples hold no counts: requests were assigned by id, unchecked"
+            )
+        )
+    if absent and not refused:
+        warnings.append(RunWarning("absent_requests", _absent(sample, samples)))
+    return Mapped(sample, samples, result, tuple(warnings), refused)
+
+
+def _first_mismatches(
+    log: Log, sample: np.ndarray, keys: list[Key], wanted: list[Key], columns: list[str]
+) -> str:
+    shown = []
+    for request, row, key in zip(log.requests, sample.tolist(), keys, strict=True):
+        if row < 0:
+            shown.append(f"request {request} has no sample")
+        elif wanted[row] != key:
+            says = ", ".join(
+                f"{c} {a} in the log, {b} in the sample"
+                for c, a, b in zip(columns, key, wanted[row], strict=True)
+                if a != b
+            )
+            shown.append(f"request {request}: {says}")
+        if len(shown) == _SHOWN:
+            break
+    return "; ".join(shown)
+
+
+def _absent(sample: np.ndarray, samples: pl.DataFrame) -> str:
+    present = np.zeros(samples.height, dtype=bool)
+    present[sample[sample >= 0]] = True
+    absent = samples.filter(~present)
+    by_dataset = absent.group_by("dataset", maintain_order=True).len().rows()
+    listed = ", ".join(f"{count:,} of {dataset}" for dataset, count in by_dataset[:5]) + (
+        ", …" if len(by_dataset) > 5 else ""
+    )
+    empty = int((absent["drafts"] == 0).sum() or 0)
+    return f"{absent.height:,} responses have no rows in the log ({listed}" + (
+        f"; {empty:,} drafted nothing)" if empty else ")"
+    )

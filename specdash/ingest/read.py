@@ -1,0 +1,256 @@
+"""From an input to an evaluation: files to runs, logs to canonical tables, requests to responses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from specdash.checks import printed as printed_check
+from specdash.formats import Role, config, counters, printed, samples, steplog
+from specdash.formats.base import File, stem
+from specdash.ingest import mapping
+from specdash.ingest.discover import Discovered, RunFiles, discover
+from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, Source, open_source
+from specdash.schema import (
+    COUNTERS,
+    COUNTS,
+    RATES,
+    RESPONSES,
+    Evaluation,
+    Granularity,
+    InputError,
+    Run,
+    RunWarning,
+)
+
+UNMAPPED = "(not in the samples)"
+"""Dataset of the few requests that no line of the samples answers to."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user says of an evaluation while reading it; part of its id.
+
+    Attributes:
+        config: Settings of its runs, winning over what stands in the files.
+    """
+
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the options as stored."""
+        return {"config": dict(self.config)} if self.config else {}
+
+
+def evaluation_id(sha256: str, options: Options) -> str:
+    """Return the id of an input read with some options: 12 hex digits, the same wherever it is read."""
+    said = json.dumps(options.as_dict(), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{sha256}\n{said}".encode()).hexdigest()[:12]
+
+
+def read(
+    path: Path,
+    workspace: Path,
+    *,
+    options: Options | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Read an evaluation.
+
+    Args:
+        path: A zip, a folder or a single file.
+        workspace: Empty folder for what is unpacked; the runs' ordered steps stay in it.
+        options: What the user says of it.
+        limits: What it may unpack to.
+        progress: Called with a stage and the bytes done and in all; what it raises ends the reading.
+
+    Raises:
+        InputError: It cannot be read as a whole; the message says what is wrong where.
+    """
+    with open_source(path, workspace, limits, progress) as source:
+        return read_source(source, workspace, options or Options(), progress)
+
+
+def read_source(
+    source: Source, workspace: Path, options: Options, progress: Progress | None = None
+) -> Evaluation:
+    """Read an opened evaluation; see ``read``."""
+    found = discover(list(source.members), source.stem)
+    about = config.read_about(found.about) if found.about else {}
+    if options.config:
+        config.check(dict(options.config), "--set")
+    runs = []
+    for number, files in enumerate(found.runs):
+        folder = workspace / f"run{number}"
+        folder.mkdir()
+        if progress:
+            progress(f"load {files.name}", number, len(found.runs))
+        run = replace(_run(files, folder, options), config_set=dict(options.config))
+        runs.append(_with_warnings(run, about, found))
+    return Evaluation(
+        id=evaluation_id(source.sha256, options),
+        title=about.get("title") or source.stem,
+        source=source.name,
+        sha256=source.sha256,
+        runs=tuple(runs),
+        note=about.get("note", ""),
+        reconstruction=about.get("reconstruction", False),
+        order=about.get("order", "recorded"),
+        options=options.as_dict(),
+    )
+
+
+def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
+    """Add what the evaluation and its printed tables say to a run's warnings."""
+    warnings = list(run.warnings)
+    if about.get("reconstruction"):
+        warnings.append(
+            RunWarning("reconstruction", "a reconstruction from printed tables, not the original log")
+        )
+    if about.get("order") == "invented" and run.granularity is Granularity.STEP:
+        warnings.append(
+            RunWarning(
+                "order_invented", "the order of steps is invented: nothing that depends on it is shown"
+            )
+        )
+    if run.granularity is not Granularity.RATES:
+        warnings += printed_check.disagreements(run)
+    if found.unread:
+        listed = ", ".join(found.unread[:5]) + (", …" if len(found.unread) > 5 else "")
+        warnings.append(RunWarning("unread_files", f"not recognised and not read: {listed}"))
+    return replace(run, warnings=tuple(warnings))
+
+
+def _run(files: RunFiles, folder: Path, options: Options) -> Run:
+    settings: dict[str, Any] = {}
+    for file in files.files(Role.CONFIG):
+        settings |= config.read(file)
+    k = options.config.get("k", settings.get("k"))
+    tables = tuple(row for file in files.files(Role.PRINTED) for row in printed.read(file))
+    if files.files(Role.STEPS):
+        run = _step_run(files, folder)
+    elif files.files(Role.COUNTERS):
+        run = _counter_run(files, k)
+    else:
+        return replace(_rates_run(files, tables), config=settings)
+    return replace(run, config=settings, printed=tables)
+
+
+def _step_run(files: RunFiles, folder: Path) -> Run:
+    log = steplog.read(files.files(Role.STEPS), folder)
+    index = pl.DataFrame({"request": log.requests}).with_row_index("response")
+    counts = log.counts.join(index, on="request").select(pl.col(c).cast(t) for c, t in COUNTS.items())
+    responses, result, warnings = _responses(files, log, counts)
+    return Run(
+        name=files.name,
+        granularity=Granularity.STEP,
+        k=int(counts["drafted"].max()),
+        mapping=result,
+        warnings=tuple(warnings),
+        responses=responses,
+        counts=counts.sort("response", "drafted", "accepted"),
+        steps=log.steps,
+    )
+
+
+def _responses(
+    files: RunFiles, log: steplog.StepLog, counts: pl.DataFrame
+) -> tuple[pl.DataFrame, mapping.Mapping | None, list[RunWarning]]:
+    """Return the responses of a log (schema.RESPONSES), the result of the mapping and its warnings."""
+    bare = pl.DataFrame({"request": log.requests.cast(pl.String)}).with_row_index("response")
+    unknown = dict.fromkeys(("prompt", "copy", "output_tokens"))
+    alone = bare.with_columns(
+        dataset=pl.lit(files.name.rpartition("/")[2]), **{c: pl.lit(None) for c in unknown}
+    )
+    if not files.files(Role.SAMPLES):
+        return _fitted(alone), None, []
+    parts = [samples.read(file, _dataset_of(file, files)) for file in files.files(Role.SAMPLES)]
+    numbers = log.requests.cast(pl.Int64).to_numpy() if log.numbered else None
+    known = mapping.Log(bare["request"], numbers, _sums(counts))
+    mapped = mapping.assign(known, parts, [file.path for file in files.files(Role.SAMPLES)])
+    if mapped.refused:
+        return _fitted(alone), mapped.result, list(mapped.warnings)
+    answers = mapped.samples.drop("request").with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    responses = bare.with_columns(row=pl.Series(mapped.sample)).join(
+        answers, on="row", how="left", maintain_order="left"
+    )
+    responses = responses.with_columns(pl.col("dataset").fill_null(UNMAPPED))
+    order = mapped.samples if len(parts) == 1 else responses
+    rank = {name: i for i, name in enumerate(order["dataset"].unique(maintain_order=True))}
+    ranked = pl.col("dataset").replace_strict(rank, default=len(rank), return_dtype=pl.Int32)
+    return _fitted(responses.sort(ranked, "response")), mapped.result, list(mapped.warnings)
+
+
+def _fitted(responses: pl.DataFrame) -> pl.DataFrame:
+    return responses.select(pl.col(c).cast(t) for c, t in RESPONSES.items())
+
+
+def _dataset_of(file: File, files: RunFiles) -> str:
+    """Return the dataset of a samples file's lines that name none: its folder, or what follows in its own name."""
+    own = stem(file)[len("samples") :].strip("_-. ") if stem(file).lower().startswith("samples") else ""
+    return own or file.path.rpartition("/")[0].rpartition("/")[2] or files.name
+
+
+def _sums(counts: pl.DataFrame) -> pl.DataFrame:
+    steps, drafted = pl.col("steps"), pl.col("drafted").cast(pl.Int64)
+    return (
+        counts.group_by("response")
+        .agg(
+            steps.filter(drafted > 0).sum(),
+            undrafted=steps.filter(drafted == 0).sum(),
+            drafted=(steps * drafted).sum(),
+            accepted=(steps * pl.col("accepted")).sum(),
+        )
+        .sort("response")
+    )
+
+
+def _counter_run(files: RunFiles, config_k: int | None) -> Run:
+    rows: list[dict[str, Any]] = []
+    warnings: list[RunWarning] = []
+    found = files.files(Role.COUNTERS)
+    for file in found:
+        default = stem(file) if len(found) > 1 else files.name.rpartition("/")[2]
+        new, said = counters.read(file, default, config_k)
+        rows += new
+        warnings += said
+    names = [row["dataset"] for row in rows]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"dataset {twice} is counted twice", file=", ".join(file.path for file in found))
+    lengths = [len(row["per_position"]) if row["per_position"] else row["block"] for row in rows]
+    return Run(
+        name=files.name,
+        granularity=Granularity.AGGREGATE,
+        k=max((n for n in lengths if n is not None), default=None),
+        warnings=tuple(warnings),
+        counters=pl.DataFrame(rows, schema=COUNTERS),
+    )
+
+
+def _rates_run(files: RunFiles, tables: tuple[dict[str, Any], ...]) -> Run:
+    found = files.files(Role.PRINTED)
+    printed_rates = [row for row in tables if "tau" in row]
+    if not printed_rates:
+        raise InputError(
+            "a table of means over copies stands without the log it was made from",
+            file=found[0].path,
+            expected="spec_log.csv beside it, or a table with accept_len",
+        )
+    rows = [{column: row.get(column) for column in RATES} for row in printed_rates]
+    positions = max((len(row["p_exposed"] or []) for row in rows), default=0)
+    for row in rows:
+        row["p_exposed"] = (row["p_exposed"] or []) + [None] * (positions - len(row["p_exposed"] or []))
+    return Run(
+        name=files.name,
+        granularity=Granularity.RATES,
+        k=positions or None,
+        rates=pl.DataFrame(rows, schema=RATES),
+        printed=tables,
+    )

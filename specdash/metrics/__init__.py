@@ -1,0 +1,6 @@
+"""Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
+
+from specdash.metrics.registry import Metric, Shape, all_metrics, get
+from specdash.metrics.table import KEYS, Row, run_rows
+
+__all__ = ["KEYS", "Metric", "Row", "Shape", "all_metrics", "get", "run_rows"]

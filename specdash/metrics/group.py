@@ -1,0 +1,105 @@
+"""Groups: what a row of a table is computed from (a dataset, a family, or the pooled run)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from specdash.metrics.tally import Tally, tallies_by_dataset, total
+from specdash.schema import OTHER_FAMILY, POOLED, Granularity, Run
+
+
+@dataclass(frozen=True)
+class Group:
+    """A set of steps with the responses they belong to.
+
+    Attributes:
+        name: Dataset, family, or "pooled".
+        family: Family of a dataset; the family itself; None for the pooled group.
+        granularity: What the run holds.
+        tally: Counts over the steps.
+        responses: One row a response (see ``response_sums``), None for counters.
+    """
+
+    name: str
+    family: str | None
+    granularity: Granularity
+    tally: Tally
+    responses: pl.DataFrame | None = None
+
+    @cached_property
+    def measured(self) -> pl.DataFrame:
+        """Responses with at least one drafted step: those that have an acceptance length."""
+        if self.responses is None:
+            raise ValueError("counters have no responses")
+        return self.responses.filter(pl.col("steps") > 0)
+
+    @cached_property
+    def prompts(self) -> pl.DataFrame:
+        """One row a (dataset, prompt) of ``measured``: n, mean, std (ddof 1), ss, min, max of τ_r."""
+        tau = pl.col("tau")
+        return (
+            self.measured.filter(pl.col("prompt").is_not_null())
+            .group_by("dataset", "prompt", maintain_order=True)
+            .agg(
+                n=pl.len(),
+                mean=tau.mean(),
+                std=tau.std(ddof=1),
+                ss=((tau - tau.mean()) ** 2).sum(),
+                min=tau.min(),
+                max=tau.max(),
+            )
+        )
+
+
+def response_sums(run: Run) -> pl.DataFrame:
+    """Sum a run's outcome counts by response.
+
+    Returns:
+        One row a response: the columns of RESPONSES, and ``steps`` (drafted steps S_r), ``undrafted`` (steps
+        with K_s = 0), ``drafted`` (tokens), ``accepted`` (tokens), ``tau`` (τ_r, null when S_r = 0), ``length``
+        (tokens: output tokens where every response of the run has them, else Σ(1 + a) over all its steps).
+    """
+    if run.responses is None or run.counts is None:
+        raise ValueError("this run has no responses")
+    steps = pl.col("steps")
+    drafting = pl.col("drafted") > 0
+    sums = run.counts.group_by("response").agg(
+        steps=steps.filter(drafting).sum(),
+        undrafted=steps.filter(~drafting).sum(),
+        drafted=(steps * pl.col("drafted")).sum(),
+        accepted=(steps * pl.col("accepted")).sum(),
+    )
+    known = run.responses["output_tokens"].null_count() == 0
+    length = pl.col("output_tokens") if known else pl.col("steps") + pl.col("undrafted") + pl.col("accepted")
+    return run.responses.join(sums, on="response", how="left", maintain_order="left").with_columns(
+        tau=pl.when(pl.col("steps") > 0).then(1 + pl.col("accepted") / pl.col("steps")), length=length
+    )
+
+
+def groups(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Group], list[Group]]:
+    """Split a run into its datasets and families.
+
+    Args:
+        run: A run of any granularity but ``rates``.
+        family_of: Family of a dataset name, None when it has none.
+
+    Returns:
+        The datasets in the run's order followed by the pooled group, and the families in order of appearance.
+    """
+    tallies = tallies_by_dataset(run)
+    responses = response_sums(run) if run.responses is not None else None
+    families = {name: family_of(name) for name in tallies}
+
+    def group(name: str, family: str | None, members: Mapping[str, Tally]) -> Group:
+        chosen = None if responses is None else responses.filter(pl.col("dataset").is_in(list(members)))
+        return Group(name, family, run.granularity, total(members.values()), chosen)
+
+    datasets = [group(n, families[n] or OTHER_FAMILY, {n: t}) for n, t in tallies.items()]
+    pooled = [group(POOLED, None, tallies)] if tallies else []
+    known = dict.fromkeys(f for f in families.values() if f)
+    by_family = [group(f, f, {n: t for n, t in tallies.items() if families[n] == f}) for f in known]
+    return datasets + pooled, by_family

@@ -1,0 +1,91 @@
+"""The declared metrics: one object each, from which tables, tooltips, CSV headers and JSON keys come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from specdash.metrics.group import Group
+from specdash.schema import Granularity
+
+Value = float | int | list[float | None] | None
+"""What a metric yields: a number, a list over positions, outcomes or block lengths, or None (undefined)."""
+
+
+class Shape(StrEnum):
+    """What a metric's values are listed over."""
+
+    SCALAR = "scalar"
+    POSITION = "position"  # k values, draft position 0..k-1
+    OUTCOME = "outcome"  # k + 1 values, accepted tokens 0..k
+    BLOCK = "block"  # k values, block length 1..k
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One declared metric.
+
+    Attributes:
+        key: Name in JSON, CSV and Python.
+        label: Short name for table heads.
+        unit: Unit of the value; "" for a pure number.
+        decimals: Decimals shown (the report's).
+        formula: LaTeX.
+        definition: One or two sentences.
+        estimator: How it is computed from counts where that is a choice (degrees of freedom, percentile method).
+        source: Section of the acceptance report, paper or code that defines it.
+        needs: The coarsest granularity that can give it.
+        compute: Group of steps to value.
+        shape: What a list value runs over.
+        percent: Shown in percent (stored as a fraction).
+    """
+
+    key: str
+    label: str
+    unit: str
+    decimals: int
+    formula: str
+    definition: str
+    estimator: str
+    source: str
+    needs: Granularity
+    compute: Callable[[Group], Value]
+    shape: Shape = Shape.SCALAR
+    percent: bool = False
+
+    def value(self, group: Group) -> Value:
+        """Return the value for a group of steps, None where the group's granularity cannot give it."""
+        return self.compute(group) if group.granularity.allows(self.needs) else None
+
+
+_METRICS: dict[str, Metric] = {}
+
+
+def metric(key: str, **declared: object) -> Callable[[Callable[[Group], Value]], Callable[[Group], Value]]:
+    """Declare the decorated function as the metric ``key``; the keywords are the fields of Metric."""
+
+    def declare(compute: Callable[[Group], Value]) -> Callable[[Group], Value]:
+        if key in _METRICS:
+            raise ValueError(f"metric {key} is declared twice")
+        _METRICS[key] = Metric(key=key, compute=compute, **declared)  # type: ignore[arg-type]
+        return compute
+
+    return declare
+
+
+def get(key: str) -> Metric:
+    """Return the metric of that key.
+
+    Raises:
+        KeyError: There is none; the message lists those there are.
+    """
+    try:
+        return _METRICS[key]
+    except KeyError:
+        raise KeyError(f"no metric {key!r}; there are: {', '.join(_METRICS)}") from None
+
+
+def all_metrics() -> tuple[Metric, ...]:
+    """Return every declared metric in the order of the JSON contract."""
+    return tuple(_METRICS.values())

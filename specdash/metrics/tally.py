@@ -1,0 +1,170 @@
+"""Tallies: the few counts of a set of verify steps from which every step-level metric follows.
+
+They add up, so a family or the pooled row is the sum of its datasets' tallies, never an average of ratios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from specdash.schema import Run
+
+Counts = np.ndarray
+"""One-dimensional int64 array."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts over a set of steps. A drafted step is one with K_s >= 1; all but ``undrafted`` are over those.
+
+    Attributes:
+        k: Number of draft positions that the arrays have, None when not known.
+        steps: Drafted steps.
+        undrafted: Steps with K_s = 0; None when the source does not count them.
+        drafted: Sum of K_s; None when not known.
+        accepted: Sum of a_s.
+        hits: Shape (k,), steps with a_s >= i + 1; None without per-position counts.
+        exposed: Shape (k,), steps with K_s > i; None when the mix of K_s is not known.
+        risk: Shape (k,), steps with K_s > i and a_s >= i; None when the mix of K_s is not known.
+        full: Steps with a_s = K_s; None when the mix of K_s is not known.
+    """
+
+    k: int | None
+    steps: int
+    undrafted: int | None
+    drafted: int | None
+    accepted: int
+    hits: Counts | None
+    exposed: Counts | None
+    risk: Counts | None
+    full: int | None
+
+    @classmethod
+    def of_joint(cls, joint: np.ndarray) -> Tally:
+        """Tally the joint counts of (drafted, accepted).
+
+        Args:
+            joint: Shape (k + 1, k + 1), ``joint[K, a]`` steps that drafted K and accepted a.
+        """
+        k = joint.shape[0] - 1
+        drafted_steps = joint[1:]
+        return cls(
+            k=k,
+            steps=int(drafted_steps.sum()),
+            undrafted=int(joint[0].sum()),
+            drafted=int((joint.sum(axis=1) * np.arange(k + 1)).sum()),
+            accepted=int((drafted_steps.sum(axis=0) * np.arange(k + 1)).sum()),
+            hits=np.array([joint[:, i + 1 :].sum() for i in range(k)], dtype=np.int64),
+            exposed=np.array([joint[i + 1 :].sum() for i in range(k)], dtype=np.int64),
+            risk=np.array([joint[i + 1 :, i:].sum() for i in range(k)], dtype=np.int64),
+            full=int(np.trace(drafted_steps[:, 1:])),
+        )
+
+    @classmethod
+    def of_counters(
+        cls,
+        k: int | None,
+        steps: int,
+        drafted: int | None,
+        accepted: int,
+        hits: list[int] | None,
+        block: int | None,
+    ) -> Tally:
+        """Tally counters: with a constant block K they say as much as a log, without one less.
+
+        Args:
+            k: Number of draft positions of the run, None when not known.
+            steps: Drafted steps.
+            drafted: Sum of K_s, or None.
+            accepted: Sum of a_s.
+            hits: Steps that accepted position i, for i < len(hits) <= k, or None.
+            block: K when every step drafted the same number, or None.
+        """
+        padded = None if hits is None or k is None else np.array(hits + [0] * (k - len(hits)), dtype=np.int64)
+        if padded is None or block is None or k is None:
+            return cls(k, steps, None, drafted, accepted, padded, None, None, None)
+        within = np.arange(k) < block
+        survivors = np.concatenate([[steps], padded[:-1]])
+        return cls(
+            k=k,
+            steps=steps,
+            undrafted=None,
+            drafted=drafted,
+            accepted=accepted,
+            hits=padded,
+            exposed=np.where(within, steps, 0),
+            risk=np.where(within, survivors, 0),
+            full=int(padded[block - 1]) if block else 0,
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        """Add two tallies; what one of them does not know, the sum does not know either."""
+        return Tally(
+            k=self.k,
+            steps=self.steps + other.steps,
+            undrafted=_sum(self.undrafted, other.undrafted),
+            drafted=_sum(self.drafted, other.drafted),
+            accepted=self.accepted + other.accepted,
+            hits=_sum(self.hits, other.hits),
+            exposed=_sum(self.exposed, other.exposed),
+            risk=_sum(self.risk, other.risk),
+            full=_sum(self.full, other.full),
+        )
+
+    @property
+    def outcomes(self) -> Counts | None:
+        """Shape (k + 1,), drafted steps that accepted exactly j tokens."""
+        if self.hits is None:
+            return None
+        return -np.diff(np.concatenate([[self.steps], self.hits, [0]]))
+
+    @property
+    def blocks(self) -> Counts | None:
+        """Shape (k + 1,), drafted steps by K_s; index 0 is always 0."""
+        if self.exposed is None:
+            return None
+        return np.concatenate([[0], -np.diff(np.concatenate([self.exposed, [0]]))])
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return None if a is None or b is None else a + b
+
+
+def total(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum of at least one tally."""
+    first, *rest = tallies
+    for tally in rest:
+        first = first + tally
+    return first
+
+
+def tallies_by_dataset(run: Run) -> dict[str, Tally]:
+    """Tally a run by dataset, in the run's order of datasets.
+
+    Args:
+        run: A run of any granularity but ``rates``.
+    """
+    if run.counters is not None:
+        return {
+            row["dataset"]: Tally.of_counters(
+                run.k, row["steps"], row["drafted"], row["accepted"], row["per_position"], row["block"]
+            )
+            for row in run.counters.iter_rows(named=True)
+        }
+    if run.responses is None or run.counts is None or run.k is None:
+        raise ValueError("a run of printed ratios has no counts to tally")
+    joint = (
+        run.counts.join(run.responses.select("response", "dataset"), on="response")
+        .group_by("dataset", "drafted", "accepted")
+        .agg(pl.col("steps").sum())
+    )
+    datasets = run.responses["dataset"].unique(maintain_order=True).to_list()
+    matrices = {name: np.zeros((run.k + 1, run.k + 1), dtype=np.int64) for name in datasets}
+    for dataset, drafted, accepted, steps in joint.iter_rows():
+        matrices[dataset][drafted, accepted] += steps
+    return {name: Tally.of_joint(matrix) for name, matrix in matrices.items()}

@@ -1,0 +1,257 @@
+"""The canonical tables and words that every room of specdash shares.
+
+An *evaluation* is one upload and holds one or more *runs*. A run is kept as the coarsest table that still
+answers every question its files can answer:
+
+* granularity ``step``: ``responses`` and ``counts`` (and the ordered steps as a Parquet file);
+* granularity ``response``: the same without the steps;
+* granularity ``aggregate``: ``counters``, one row a dataset;
+* granularity ``rates``: ``rates``, printed ratios without counts.
+
+This module knows nothing else of the project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+MAX_DRAFTED = 64
+"""Largest number of draft tokens a step may have; a larger one is taken for a mistake in the log."""
+
+POOLED = "pooled"
+"""Name of the row over all datasets of a run."""
+
+OTHER_FAMILY = "other"
+"""Shown as the family of a dataset that no family lists. It is no family: it gets no row of its own."""
+
+
+class Granularity(StrEnum):
+    """What a run holds, from the finest to the coarsest."""
+
+    STEP = "step"
+    RESPONSE = "response"
+    AGGREGATE = "aggregate"
+    RATES = "rates"
+
+    def allows(self, needed: Granularity) -> bool:
+        """Tell whether a run of this granularity can answer a question that needs ``needed``."""
+        order = list(Granularity)
+        return order.index(self) <= order.index(needed)
+
+
+class InputError(Exception):
+    """Bad input, said in one line: where, what is wrong, what was found, what was expected.
+
+    Args:
+        problem: What is wrong, as a sentence fragment without a full stop.
+        file: Path of the file inside the evaluation (or of the evaluation itself).
+        line: 1-based line of the file; for Parquet the 1-based row.
+        found: What stands there.
+        expected: What should stand there.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        found: object = None,
+        expected: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        self.found = None if found is None else _shown(found)
+        self.expected = expected
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (self.file, f"line {self.line}" if self.line else None) if part)
+        what = [self.problem]
+        if self.found is not None:
+            what.append(f"found {self.found}")
+        if self.expected is not None:
+            what.append(f"expected {self.expected}")
+        return " ".join(f"{where + ': ' if where else ''}{'; '.join(what)}".split())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.problem, self.file, self.line, self.found, self.expected)
+
+
+def _rebuild(
+    problem: str, file: str | None, line: int | None, found: str | None, expected: str | None
+) -> InputError:
+    error = InputError(problem, file=file, line=line, expected=expected)
+    error.found = found
+    return error
+
+
+def _shown(value: object, limit: int = 120) -> str:
+    """Return ``value`` for an error message: printable, on one line, not longer than ``limit``."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+@dataclass(frozen=True)
+class RunWarning:
+    """Something about a run that its reader has to know; ``code`` is stable, ``message`` is for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """How many of the logged requests were found among the responses, counts agreeing.
+
+    Attributes:
+        matched: Logged requests whose draft and accepted counts equal those of their response.
+        total: Logged requests.
+        absent: Responses in the samples that have no rows in the log.
+    """
+
+    matched: int
+    total: int
+    absent: int
+
+    def __str__(self) -> str:
+        return f"{self.matched:,} of {self.total:,} match, {self.absent:,} absent"
+
+
+RESPONSES = pl.Schema(
+    {
+        "response": pl.Int32,  # 0-based, in log order
+        "request": pl.String,  # request id as the log has it
+        "dataset": pl.String,
+        "prompt": pl.String,  # null: not known
+        "copy": pl.Int32,  # null: not known
+        "output_tokens": pl.Int64,  # null: not known
+    }
+)
+"""One row a response that the log holds."""
+
+COUNTS = pl.Schema(
+    {
+        "response": pl.Int32,
+        "drafted": pl.Int16,  # K_s, 0..MAX_DRAFTED
+        "accepted": pl.Int16,  # a_s, 0..drafted
+        "steps": pl.Int64,
+    }
+)
+"""Outcome counts: one row a (response, drafted, accepted) that occurs. They add up over files and machines."""
+
+COUNTERS = pl.Schema(
+    {
+        "dataset": pl.String,
+        "responses": pl.Int64,  # null: not known
+        "steps": pl.Int64,  # verify steps with at least one drafted token
+        "drafted": pl.Int64,  # sum of K_s; null: not known
+        "accepted": pl.Int64,  # sum of a_s
+        "per_position": pl.List(pl.Int64),  # steps that accepted position i (0-based); null: not known
+        "block": pl.Int16,  # K when every step drafted the same number; null: it varies or is not known
+    }
+)
+"""Counters without responses: one row a dataset."""
+
+RATES = pl.Schema(
+    {
+        "dataset": pl.String,
+        "tau": pl.Float64,
+        "verify_rate": pl.Float64,
+        "mean_drafted": pl.Float64,
+        "p_exposed": pl.List(pl.Float64),  # accepted at i / drafted at i; null: no step was that long
+    }
+)
+"""Printed ratios without counts: one row a dataset. Shown, never pooled."""
+
+STEPS = ("request", "drafted", "accepted")
+"""Columns of the ordered steps (Parquet, in log order); ``request`` is Int64 or String."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One pass with one configuration, as canonical tables.
+
+    Attributes:
+        name: Name inside the evaluation, unique there.
+        granularity: What the tables hold.
+        k: Largest number of drafted tokens in a step, None when not known.
+        config: What the files beside the log say of the run.
+        config_set: What the user said of it; wins over ``config``.
+        mapping: Result of assigning requests to responses; None without samples.
+        warnings: What a reader has to know.
+        responses: RESPONSES, for granularity step and response.
+        counts: COUNTS, for granularity step and response.
+        counters: COUNTERS, for granularity aggregate.
+        rates: RATES, for granularity rates.
+        printed: Rows of a results table that stood beside the log, kept for comparison.
+        steps: Parquet file of the ordered steps, for granularity step.
+    """
+
+    name: str
+    granularity: Granularity
+    k: int | None
+    config: dict[str, Any] = field(default_factory=dict)
+    config_set: dict[str, Any] = field(default_factory=dict)
+    mapping: Mapping | None = None
+    warnings: tuple[RunWarning, ...] = ()
+    responses: pl.DataFrame | None = None
+    counts: pl.DataFrame | None = None
+    counters: pl.DataFrame | None = None
+    rates: pl.DataFrame | None = None
+    printed: tuple[dict[str, Any], ...] = ()
+    steps: Path | None = None
+
+    @property
+    def effective_config(self) -> dict[str, Any]:
+        """Configuration as read, overlaid with what the user set."""
+        return self.config | self.config_set
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One upload: a zip, a folder or a file, read.
+
+    Attributes:
+        id: 12 hex digits, the same for the same input and options.
+        title: For people.
+        source: File name of the input.
+        sha256: Of the input's bytes; for a folder of its sorted (name, sha256) pairs.
+        runs: In the order of their names.
+        note: What the input says about itself, shown wherever the evaluation is.
+        reconstruction: True for data that was built from printed tables instead of logged.
+        order: "recorded", or "invented" when the order of steps means nothing.
+        options: The ingest options that went into the id.
+        added: When it was stored (ISO 8601, UTC); None while it is not.
+    """
+
+    id: str
+    title: str
+    source: str
+    sha256: str
+    runs: tuple[Run, ...]
+    note: str = ""
+    reconstruction: bool = False
+    order: str = "recorded"
+    options: dict[str, Any] = field(default_factory=dict)
+    added: str | None = None
+
+    def run(self, name: str) -> Run:
+        """Return the run of that name.
+
+        Raises:
+            InputError: There is none; the message lists those there are.
+        """
+        for run in self.runs:
+            if run.name == name:
+                return run
+        raise InputError(
+            "no such run", file=self.source, found=name, expected=" or ".join(r.name for r in self.runs)
+        )

@@ -1,0 +1,1 @@
+"""Pure speed models: what an acceptance length is worth on a network."""

@@ -1,0 +1,93 @@
+"""What the store does with files and folders, whatever is in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+_LONGEST_NAME = 255
+"""Bytes a file name may have on the usual file systems."""
+
+_WINDOWS = os.name == "nt"
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a whole folder as far as that is possible, without complaint."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def size(folder: Path) -> int:
+    """Return the bytes of all files below ``folder``."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def settle(folder: Path) -> None:
+    """Wait until ``folder`` and everything below it is on the disk.
+
+    Raises:
+        OSError: The disk failed or is full.
+    """
+    for path in folder.rglob("*"):
+        sync(path)
+    sync(folder)
+
+
+def sync(path: Path) -> None:
+    """Wait until one file, or the list of names of one folder, is on the disk.
+
+    Raises:
+        OSError: The disk failed or is full.
+    """
+    if _WINDOWS and path.is_dir():
+        return  # Windows opens no folders and keeps their names safe by itself
+    handle = os.open(path, os.O_RDWR if _WINDOWS else os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def safe_name(name: str) -> str:
+    """Return ``name`` when it can name a file in any one folder, else ``input``.
+
+    The name of an upload comes from outside: it may hold separators, be longer than the disk allows or hold
+    what the disk cannot spell.
+    """
+    try:
+        length = len(os.fsencode(name))
+    except UnicodeEncodeError:
+        return "input"
+    plain = name not in ("", ".", "..") and Path(name).name == name and not set(name) & set("/\\\0")
+    return name if plain and length <= _LONGEST_NAME else "input"
+
+
+def copy(source: Path, target: Path, *, skip: Path) -> None:
+    """Copy the contents of a file or of a folder with all below it; permissions are not copied.
+
+    Links to files are followed, links to folders are left out (they may lead round in a circle or out of the
+    folder), and so is whatever is neither file nor folder.
+
+    Args:
+        source: What to copy; a link is followed.
+        target: Where to; must not exist, its parent must.
+        skip: A folder that is left out: the library itself may lie inside a folder that it is to keep.
+
+    Raises:
+        OSError: ``source`` does not exist or cannot be read, or ``target`` cannot be written.
+    """
+    _copy(source.resolve(strict=True), target, skip.resolve())
+
+
+def _copy(source: Path, target: Path, skip: Path) -> None:
+    if source.is_file():
+        shutil.copyfile(source, target)
+    elif source.is_dir() and not source.is_symlink() and source != skip:
+        target.mkdir()
+        for path in source.iterdir():
+            _copy(path, target / path.name, skip)

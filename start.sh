@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Serves the dashboard on http://localhost:8501 (another port: PORT=9000 ./start.sh), after making
+# .venv if need be. Further arguments go to Streamlit.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=scripts/env.sh
+source scripts/env.sh
+
+prepare requirements.txt
+exec .venv/bin/streamlit run app.py --server.port "${PORT:-8501}" "$@"

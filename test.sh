@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs the linters and the tests, after installing what they need. Arguments go to pytest:
+# ./test.sh tests/browser -x
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=scripts/env.sh
+source scripts/env.sh
+
+# The browser tests need a browser, and the driver of Playwright needs libatomic, which a bare Debian
+# does not have.
+if ! command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null; then
+    missing+=(chromium)
+fi
+if [[ -x /sbin/ldconfig && $(/sbin/ldconfig -p) != *libatomic.so.1* ]]; then
+    missing+=(libatomic1)
+fi
+prepare requirements-dev.txt
+export PATH="$root/.venv/bin:$PATH"
+
+# A part that fails does not stop the next ones. pytest is last, so its summary ends the output.
+status=0
+part() {
+    printf '\n== %s ==\n' "$*"
+    "$@" || {
+        status=1
+        printf 'FAILED: %s\n' "$*"
+    }
+}
+part ruff check .
+part ruff format --check .
+part lint-imports
+printf '\n== pytest ==\n'
+python -m pytest "$@" || status=1
+exit "$status"
