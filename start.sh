@@ -7,4 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 source scripts/env.sh
 
 prepare requirements.txt
+# On a desktop, the first run of Streamlit would ask for an e-mail address before it serves.
+export STREAMLIT_SERVER_SHOW_EMAIL_PROMPT=false
 exec .venv/bin/streamlit run app.py --server.port "${PORT:-8501}" "$@"

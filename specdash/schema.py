@@ -84,9 +84,7 @@ class InputError(Exception):
         return _rebuild, (self.problem, self.file, self.line, self.found, self.expected)
 
 
-def _rebuild(
-    problem: str, file: str | None, line: int | None, found: str | None, expected: str | None
-) -> InputError:
+def _rebuild(problem: str, file: str | None, line: int | None, found: str | None, expected: str | None) -> InputError:
     error = InputError(problem, file=file, line=line, expected=expected)
     error.found = found
     return error
@@ -252,6 +250,4 @@ class Evaluation:
         for run in self.runs:
             if run.name == name:
                 return run
-        raise InputError(
-            "no such run", file=self.source, found=name, expected=" or ".join(r.name for r in self.runs)
-        )
+        raise InputError("no such run", file=self.source, found=name, expected=" or ".join(r.name for r in self.runs))

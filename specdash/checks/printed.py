@@ -53,11 +53,7 @@ def _differing(printed: Iterable[dict[str, Any]], computed: dict[str, dict[str, 
                 else [(row[column], ours.get(column))]
             )
             for i, (stated, counted) in enumerate(pairs):
-                if (
-                    stated is not None
-                    and counted is not None
-                    and abs(stated - counted) > 0.5000001 * 10.0**-decimals
-                ):
+                if stated is not None and counted is not None and abs(stated - counted) > 0.5000001 * 10.0**-decimals:
                     label = f"{column}@{i}" if column == "p_exposed" else column
                     yield f"{row['dataset']} {label} {stated:.{decimals}f}, by the counts {counted:.{decimals}f}"
 
@@ -71,9 +67,7 @@ def _from_counters(run: Run) -> dict[str, dict[str, Any]]:
         computed[row["dataset"]] = {
             "tau": 1 + accepted / steps,
             "verify_rate": (steps + accepted) / (steps + drafted) if drafted else None,
-            "p_exposed": [n / steps for n in row["per_position"]]
-            if row["block"] and row["per_position"]
-            else None,
+            "p_exposed": [n / steps for n in row["per_position"]] if row["block"] and row["per_position"] else None,
         }
     return computed
 

@@ -63,9 +63,7 @@ class Format:
 
 def stem(file: File) -> str:
     """Return the file's name without its suffixes, ``.gz`` included."""
-    return re.sub(
-        r"\.(csv|tsv|jsonl|ndjson|json|txt|parquet)(\.gz)?$|\.gz$", "", file.name, flags=re.IGNORECASE
-    )
+    return re.sub(r"\.(csv|tsv|jsonl|ndjson|json|txt|parquet)(\.gz)?$|\.gz$", "", file.name, flags=re.IGNORECASE)
 
 
 def has_suffix(file: File, *suffixes: str) -> bool:
@@ -104,13 +102,7 @@ def read_json(file: File) -> Any:
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
-        found = (
-            text.splitlines()[error.lineno - 1][max(0, error.colno - 20) : error.colno + 20]
-            if text
-            else "nothing"
-        )
-        raise InputError(
-            f"not valid JSON ({error.msg})", file=file.path, line=error.lineno, found=found
-        ) from None
+        found = text.splitlines()[error.lineno - 1][max(0, error.colno - 20) : error.colno + 20] if text else "nothing"
+        raise InputError(f"not valid JSON ({error.msg})", file=file.path, line=error.lineno, found=found) from None
     except RecursionError:
         raise InputError("JSON nested too deeply", file=file.path) from None

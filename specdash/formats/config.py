@@ -8,7 +8,10 @@ from specdash.formats.base import File, Format, Role, has_suffix, read_json, ste
 from specdash.formats.synonyms import CONFIG, match
 from specdash.schema import MAX_DRAFTED, InputError
 
-_NAMES = ["config", "args", "run_config", "run_args", "eval_config", "eval_args", "bench_config", "settings", "params", "parameters", "metadata", "meta", "arguments", "setup", "run"]  # fmt: skip
+_NAMES = """
+config args run_config run_args eval_config eval_args bench_config settings params parameters metadata meta
+arguments setup run
+""".split()
 _LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
 
 FORMAT = Format(
@@ -97,11 +100,7 @@ def read_about(file: File) -> dict[str, Any]:
     about = {name: document[name] for name in kinds if name in document}
     for name, value in about.items():
         if not isinstance(value, kinds[name]):
-            raise InputError(
-                f"{name} is of the wrong kind", file=file.path, found=value, expected=kinds[name].__name__
-            )
+            raise InputError(f"{name} is of the wrong kind", file=file.path, found=value, expected=kinds[name].__name__)
     if about.get("order", "recorded") not in ("recorded", "invented"):
-        raise InputError(
-            "order is unknown", file=file.path, found=about["order"], expected="recorded or invented"
-        )
+        raise InputError("order is unknown", file=file.path, found=about["order"], expected="recorded or invented")
     return about

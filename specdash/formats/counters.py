@@ -20,9 +20,7 @@ def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     names = {normalised(str(name)) for name in value}
-    return bool(names & set(COUNTER["drafts"])) and bool(
-        names & {*COUNTER["accepted"], *COUNTER["per_position"]}
-    )
+    return bool(names & set(COUNTER["drafts"])) and bool(names & {*COUNTER["accepted"], *COUNTER["per_position"]})
 
 
 def _records(document: Any, default: str) -> list[tuple[str, dict[str, Any]]]:
@@ -93,9 +91,7 @@ def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str,
         values = {column: record[field] for column, field in fields.items()}
         dataset = str(values.get("dataset") or name or "")
         if not dataset:
-            raise InputError(
-                "a record names no dataset", file=file.path, found="fields " + ", ".join(map(str, record))
-            )
+            raise InputError("a record names no dataset", file=file.path, found="fields " + ", ".join(map(str, record)))
         row = _row(values, dataset, file.path, config_k)
         rows.append(row)
         warnings += _disagreements(values, row, file.path)
@@ -133,9 +129,7 @@ def _positions(values: dict[str, Any], dataset: str, path: str) -> list[int] | N
         return None
     if isinstance(found, dict):
         if sorted(found, key=lambda key: (len(key), key)) != [str(i) for i in range(len(found))]:
-            raise InputError(
-                f"{dataset}: positions are not 0, 1, 2, …", file=path, found=", ".join(map(str, found))
-            )
+            raise InputError(f"{dataset}: positions are not 0, 1, 2, …", file=path, found=", ".join(map(str, found)))
         found = [found[str(i)] for i in range(len(found))]
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_DRAFTED:
         raise InputError(
@@ -236,9 +230,7 @@ def _disagreements(values: dict[str, Any], row: dict[str, Any], path: str) -> li
         warnings.append(
             RunWarning(
                 "ratio_disagrees",
-                f"{path}: {row['dataset']}: stored {column} {stored} is {shown} by the counts".replace(
-                    "'", ""
-                ),
+                f"{path}: {row['dataset']}: stored {column} {stored} is {shown} by the counts".replace("'", ""),
             )
         )
     return warnings
@@ -247,9 +239,7 @@ def _disagreements(values: dict[str, Any], row: dict[str, Any], path: str) -> li
 def _agree(stored: Any, computed: Any) -> bool:
     """Compare a stored ratio (a fraction or percent, possibly rounded to 2 decimals) with the computed one."""
     if isinstance(computed, list):
-        return (
-            isinstance(stored, list) and len(stored) == len(computed) and all(map(_agree, stored, computed))
-        )
+        return isinstance(stored, list) and len(stored) == len(computed) and all(map(_agree, stored, computed))
     if isinstance(stored, bool) or not isinstance(stored, int | float):
         return False
     # Half a unit of the last printed decimal; exponent notation and integers count as exact to 1e-6.

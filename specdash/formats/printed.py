@@ -124,9 +124,7 @@ def _number(cell: str, name: str, path: str, line: int) -> float | None:
     if cell in ("-", "–", "", "nan", "NaN"):
         return None
     if not re.fullmatch(r"\d+(\.\d*)?", cell):
-        raise InputError(
-            f"{name} is not a number", file=path, line=line, found=cell, expected="a number or -"
-        )
+        raise InputError(f"{name} is not a number", file=path, line=line, found=cell, expected="a number or -")
     return float(cell)
 
 

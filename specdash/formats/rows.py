@@ -84,9 +84,7 @@ def rewrite(source: Path, name: str, columns: dict[str, int], width: int, header
                 continue
             if len(cells) != width:
                 _wrong_width(source, name, line, cells, width)
-            writer.writerow(
-                check(name, line, *(cells[columns[c]] for c in ("request", "drafted", "accepted")))
-            )
+            writer.writerow(check(name, line, *(cells[columns[c]] for c in ("request", "drafted", "accepted"))))
             count += 1
     return count
 
@@ -113,9 +111,7 @@ def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
 def _wrong_width(source: Path, name: str, line: int, cells: list[str], width: int) -> NoReturn:
     with source.open("rb") as stream:
         stream.seek(-1, 2)
-        cut = (
-            stream.read() not in b"\r\n" and len(cells) < width and line >= sum(1 for _ in source.open("rb"))
-        )
+        cut = stream.read() not in b"\r\n" and len(cells) < width and line >= sum(1 for _ in source.open("rb"))
     problem = "the last row is cut off" if cut else "wrong number of columns"
     raise InputError(
         problem, file=name, line=line, found=f"{len(cells)} ({','.join(cells)})", expected=f"{width} columns"
@@ -129,7 +125,5 @@ def _wrong_encoding(source: Path, name: str) -> NoReturn:
                 raw.decode("utf-8")
             except UnicodeDecodeError as error:
                 found = raw[error.start : error.start + 4]
-                raise InputError(
-                    "not UTF-8 text", file=name, line=line, found=found, expected="UTF-8"
-                ) from None
+                raise InputError("not UTF-8 text", file=name, line=line, found=found, expected="UTF-8") from None
     raise InputError("not UTF-8 text", file=name, expected="UTF-8")

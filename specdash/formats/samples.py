@@ -68,9 +68,7 @@ def read(file: File, folder_dataset: str | None) -> pl.DataFrame:
     Raises:
         InputError: A line is no JSON object, lacks a needed field, or has one of the wrong kind.
     """
-    shapes: dict[
-        tuple[str, ...], dict[str, str]
-    ] = {}  # fields of a line to how they match; most lines are alike
+    shapes: dict[tuple[str, ...], dict[str, str]] = {}  # fields of a line to how they match; most lines are alike
     columns: dict[str, list[Any]] = {column: [] for column in SAMPLES}
     for number, row in _objects(file):
         shape = tuple(row)
@@ -119,9 +117,7 @@ def _fields(row: dict[str, Any], path: str, line: int, folder_dataset: str | Non
     """
     fields = match(row, SAMPLE, file=path, line=line)
     missing = [
-        name
-        for name in ("prompt", "dataset")
-        if name not in fields and not (name == "dataset" and folder_dataset)
+        name for name in ("prompt", "dataset") if name not in fields and not (name == "dataset" and folder_dataset)
     ]
     drafts = {"drafts", "drafted"} & fields.keys()
     counted = drafts and ("accepted" in fields or {"accept_len", "drafts"} <= fields.keys())
@@ -134,8 +130,7 @@ def _fields(row: dict[str, Any], path: str, line: int, folder_dataset: str | Non
             line=line,
             found="fields " + ", ".join(row),
             expected="; ".join(
-                f"{name}: {', '.join(SAMPLE[name][:4])}"
-                for name in ("prompt", "dataset", "drafts", "accepted")
+                f"{name}: {', '.join(SAMPLE[name][:4])}" for name in ("prompt", "dataset", "drafts", "accepted")
             ),
         )
     return fields
@@ -148,11 +143,7 @@ def _cells(
         return row.get(fields[column]) if column in fields else None
 
     cells = {column: _whole(cell(column), column, path, line) for column in _INTEGERS}
-    if (
-        cells["accepted"] is None
-        and cells["drafts"] is not None
-        and (length := cell("accept_len")) is not None
-    ):
+    if cells["accepted"] is None and cells["drafts"] is not None and (length := cell("accept_len")) is not None:
         cells["accepted"] = _from_length(length, cells["drafts"], path, line)
     for column in ("request", "dataset", "prompt"):
         cells[column] = _text(cell(column), column, path, line)
@@ -182,11 +173,14 @@ def _whole(value: Any, column: str, path: str, line: int) -> int | None:
 
 
 def _text(value: Any, column: str, path: str, line: int) -> str | None:
-    if value is None or isinstance(value, str):
-        return value or None
     if isinstance(value, bool | list | dict):
         raise InputError(f"{column} is neither text nor number", file=path, line=line, found=value)
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = "" if value is None else str(value)
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        raise InputError(f"{column} is not valid Unicode", file=path, line=line, found=text)
+    return text or None
 
 
 def _from_length(length: Any, drafts: int, path: str, line: int) -> int:

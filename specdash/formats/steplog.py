@@ -100,8 +100,9 @@ def _layout(file: File) -> _Layout:
     """
     head = file.head()
     offset = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    for number, raw in enumerate(head[offset:].splitlines(keepends=True), start=1):
-        offset += len(raw)
+    number = 0
+    for raw in head[offset:].splitlines(keepends=True):
+        number, offset = number + 1, offset + len(raw)
         if raw.strip():
             break
     else:
@@ -109,9 +110,7 @@ def _layout(file: File) -> _Layout:
     try:
         cells = next(csv.reader([raw.decode("utf-8")]))
     except (UnicodeDecodeError, csv.Error):
-        raise InputError(
-            "not a CSV file", file=file.path, line=number, found=raw[:60], expected=_EXPECTED
-        ) from None
+        raise InputError("not a CSV file", file=file.path, line=number, found=raw[:60], expected=_EXPECTED) from None
     if any(rows.is_number(cell) for cell in cells[1:]):
         if len(cells) != 3:
             raise InputError(
@@ -132,9 +131,7 @@ def _layout(file: File) -> _Layout:
             found=f"columns {names}",
             expected=_EXPECTED,
         )
-    return _Layout(
-        len(cells), {column: cells.index(name) for column, name in found.items()}, header=True, body=offset
-    )
+    return _Layout(len(cells), {column: cells.index(name) for column, name in found.items()}, header=True, body=offset)
 
 
 def _load_csv(file: File, target: Path) -> None:
@@ -159,15 +156,10 @@ def _load_parquet(file: File, target: Path) -> None:
     source = _quoted(file.local())
     try:
         names = [
-            name
-            for name, *_ in duckdb.connect()
-            .execute(f"DESCRIBE SELECT * FROM read_parquet({source})")
-            .fetchall()
+            name for name, *_ in duckdb.connect().execute(f"DESCRIBE SELECT * FROM read_parquet({source})").fetchall()
         ]
     except duckdb.Error as error:
-        raise InputError(
-            "not a readable Parquet file", file=file.path, found=str(error).splitlines()[0]
-        ) from None
+        raise InputError("not a readable Parquet file", file=file.path, found=str(error).splitlines()[0]) from None
     found = match(names, STEP, file=file.path)
     if missing := [column for column in STEP if column not in found]:
         raise InputError(
@@ -176,9 +168,7 @@ def _load_parquet(file: File, target: Path) -> None:
             found=f"columns {', '.join(names)}",
             expected=_EXPECTED,
         )
-    cells = {
-        column: f'CAST("{name.replace(chr(34), chr(34) * 2)}" AS VARCHAR)' for column, name in found.items()
-    }
+    cells = {column: f'CAST("{name.replace(chr(34), chr(34) * 2)}" AS VARCHAR)' for column, name in found.items()}
     if _copied(_checked(cells, f"read_parquet({source})"), target) and _valid(target):
         return
     _explain_parquet(file, cells, source)
@@ -237,7 +227,8 @@ def _checked(cells: dict[str, str], relation: str) -> str:
     """Return the query that turns text cells into a step; a cell that ``rows.check`` would refuse becomes null."""
 
     def number(cell: str) -> str:
-        return f"CASE WHEN regexp_full_match(trim({cell}), '{rows.WHOLE}') THEN TRY_CAST(trim({cell}) AS DOUBLE)::UTINYINT END"
+        whole = f"regexp_full_match(trim({cell}), '{rows.WHOLE}')"
+        return f"CASE WHEN {whole} THEN TRY_CAST(TRY_CAST(trim({cell}) AS DOUBLE) AS UTINYINT) END"
 
     return (
         f"SELECT nullif(trim({cells['request']}), '') AS request, {number(cells['drafted'])} AS drafted, "
@@ -275,9 +266,7 @@ def _valid(target: Path) -> bool:
 def _check_disjoint(shards: list[tuple[File, Path]]) -> None:
     seen: dict[str, str] = {}
     for file, target in shards if len(shards) > 1 else []:
-        requests = (
-            pl.scan_parquet(target).select(pl.col("request").cast(pl.String).unique()).collect()["request"]
-        )
+        requests = pl.scan_parquet(target).select(pl.col("request").cast(pl.String).unique()).collect()["request"]
         if shared := next((r for r in requests if r in seen), None):
             raise InputError(
                 f"request {shared} is in {seen[shared]} too",

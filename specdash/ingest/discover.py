@@ -57,9 +57,7 @@ def discover(files: list[File], stem: str) -> Discovered:
     folders, unread = _recognised(files)
     about = folders.pop_about()
     runs = {
-        folder: roles
-        for folder, roles in folders.items()
-        if roles.keys() & {Role.STEPS, Role.COUNTERS, Role.PRINTED}
+        folder: roles for folder, roles in folders.items() if roles.keys() & {Role.STEPS, Role.COUNTERS, Role.PRINTED}
     }
     for folder, roles in folders.items():
         if folder in runs:
@@ -141,7 +139,7 @@ def _sorted(files: list[File]) -> list[File]:
 
 
 def _names(folders: list[PurePosixPath], stem: str) -> dict[PurePosixPath, str]:
-    """Name runs by their folders below the one they share; a single run, or files at the top, by the last name there is."""
+    """Name runs by their folders below the one they share; a single run or files at the top by the last name."""
     if len(folders) == 1:
         return {folders[0]: folders[0].name or stem}
     shared = 0

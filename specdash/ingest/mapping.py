@@ -119,9 +119,7 @@ def _by_id(log: Log, samples: pl.DataFrame, paths: list[str]) -> np.ndarray:
     ids = samples["request"]
     if ids.n_unique() < ids.len():
         twice = ids.filter(ids.is_duplicated())[0]
-        raise InputError(
-            f"request {twice} stands on two lines", file=", ".join(paths), expected="a line a request"
-        )
+        raise InputError(f"request {twice} stands on two lines", file=", ".join(paths), expected="a line a request")
     row_of = {request: row for row, request in enumerate(ids)}
     if log.numbers is None:
         return np.array([row_of.get(request, -1) for request in log.requests], dtype=np.int64)
@@ -142,12 +140,8 @@ def _ordered(parts: list[pl.DataFrame], keys: list[Key], columns: list[str]) -> 
         wanted = _sample_keys(part, columns)
         size = min(3, len(wanted))
         places = _places(keys, size)
-        votes = [
-            places[run][0] - i for i, run in enumerate(_runs(wanted, size)) if len(places.get(run, ())) == 1
-        ]
-        votes = votes or [
-            place - i for i, run in enumerate(_runs(wanted, size)) for place in places.get(run, ())
-        ]
+        votes = [places[run][0] - i for i, run in enumerate(_runs(wanted, size)) if len(places.get(run, ())) == 1]
+        votes = votes or [place - i for i, run in enumerate(_runs(wanted, size)) for place in places.get(run, ())]
         starts.append(median(votes) if votes else float("inf"))
     return [parts[i] for i in np.argsort(starts, kind="stable")]
 
@@ -178,8 +172,7 @@ def _by_gaps(numbers: np.ndarray, keys: list[Key], wanted: list[Key]) -> np.ndar
     place = numbers - numbers[0]
     spare = max(0, len(wanted) - int(place[-1]) - 1)
     shifted = [
-        np.where(place + shift < len(wanted), place + shift, -1)
-        for shift in range(min(spare, _MOST_OFFSETS) + 1)
+        np.where(place + shift < len(wanted), place + shift, -1) for shift in range(min(spare, _MOST_OFFSETS) + 1)
     ]
     return max(shifted, key=lambda sample: _matches(sample, keys, wanted))
 
@@ -257,8 +250,8 @@ def _judged(
         warnings.append(
             RunWarning(
                 "mapping_refused",
-                f"requests could not be assigned to prompts: only {matched:,} of {total:,} match the samples; the run is "
-                "shown without prompts and datasets",
+                f"requests could not be assigned to prompts: only {matched:,} of {total:,} match the samples; "
+                "the run is shown without prompts and datasets",
             )
         )
     elif matched < total:
@@ -271,18 +264,14 @@ def _judged(
         )
     if not columns:
         warnings.append(
-            RunWarning(
-                "counts_unchecked", "the samples hold no counts: requests were assigned by id, unchecked"
-            )
+            RunWarning("counts_unchecked", "the samples hold no counts: requests were assigned by id, unchecked")
         )
     if absent and not refused:
         warnings.append(RunWarning("absent_requests", _absent(sample, samples)))
     return Mapped(sample, samples, result, tuple(warnings), refused)
 
 
-def _first_mismatches(
-    log: Log, sample: np.ndarray, keys: list[Key], wanted: list[Key], columns: list[str]
-) -> str:
+def _first_mismatches(log: Log, sample: np.ndarray, keys: list[Key], wanted: list[Key], columns: list[str]) -> str:
     shown = []
     for request, row, key in zip(log.requests, sample.tolist(), keys, strict=True):
         if row < 0:
@@ -307,7 +296,7 @@ def _absent(sample: np.ndarray, samples: pl.DataFrame) -> str:
     listed = ", ".join(f"{count:,} of {dataset}" for dataset, count in by_dataset[:5]) + (
         ", …" if len(by_dataset) > 5 else ""
     )
-    empty = int((absent["drafts"] == 0).sum() or 0)
+    empty = (absent["drafts"] == 0).sum() or 0
     return f"{absent.height:,} responses have no rows in the log ({listed}" + (
         f"; {empty:,} drafted nothing)" if empty else ")"
     )

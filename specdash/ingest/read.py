@@ -78,9 +78,7 @@ def read(
         return read_source(source, workspace, options or Options(), progress)
 
 
-def read_source(
-    source: Source, workspace: Path, options: Options, progress: Progress | None = None
-) -> Evaluation:
+def read_source(source: Source, workspace: Path, options: Options, progress: Progress | None = None) -> Evaluation:
     """Read an opened evaluation; see ``read``."""
     found = discover(list(source.members), source.stem)
     about = config.read_about(found.about) if found.about else {}
@@ -111,14 +109,10 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
     """Add what the evaluation and its printed tables say to a run's warnings."""
     warnings = list(run.warnings)
     if about.get("reconstruction"):
-        warnings.append(
-            RunWarning("reconstruction", "a reconstruction from printed tables, not the original log")
-        )
+        warnings.append(RunWarning("reconstruction", "a reconstruction from printed tables, not the original log"))
     if about.get("order") == "invented" and run.granularity is Granularity.STEP:
         warnings.append(
-            RunWarning(
-                "order_invented", "the order of steps is invented: nothing that depends on it is shown"
-            )
+            RunWarning("order_invented", "the order of steps is invented: nothing that depends on it is shown")
         )
     if run.granularity is not Granularity.RATES:
         warnings += printed_check.disagreements(run)
@@ -166,9 +160,7 @@ def _responses(
     """Return the responses of a log (schema.RESPONSES), the result of the mapping and its warnings."""
     bare = pl.DataFrame({"request": log.requests.cast(pl.String)}).with_row_index("response")
     unknown = dict.fromkeys(("prompt", "copy", "output_tokens"))
-    alone = bare.with_columns(
-        dataset=pl.lit(files.name.rpartition("/")[2]), **{c: pl.lit(None) for c in unknown}
-    )
+    alone = bare.with_columns(dataset=pl.lit(files.name.rpartition("/")[2]), **{c: pl.lit(None) for c in unknown})
     if not files.files(Role.SAMPLES):
         return _fitted(alone), None, []
     parts = [samples.read(file, _dataset_of(file, files)) for file in files.files(Role.SAMPLES)]

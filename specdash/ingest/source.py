@@ -196,9 +196,7 @@ def open_source(
     with ExitStack() as opened:
         files, entries = _listed(path, name, folder, opened)
         stored = sum(file.size for file in files)
-        for entry in entries:
-            limits.check(entry.path, entry.size, entry.stored)
-        limits.check(name, sum(entry.size for entry in entries), stored)
+        _check_declared(name, entries, stored, limits)
         spool = _Spool(name, stored, workspace, limits, disk_usage)
         members = [Member(entry, spool) for entry in entries]
         total = None if any(member.gz for member in members) else sum(member.size for member in members)
@@ -231,9 +229,7 @@ class _Spool:
     ) -> None:
         self.name, self.stored, self.workspace = name, stored, workspace
         self.limits, self.disk_usage = limits, disk_usage
-        self.head = lru_cache(maxsize=512)(
-            _head
-        )  # bounded: the heads of 100,000 members would fill the memory
+        self.head = lru_cache(maxsize=512)(_head)  # bounded: 100,000 heads would fill the memory
 
     def write(self, member: Member) -> Path:
         """Write the content of ``member`` to a new file; on any failure nothing of it remains."""
@@ -363,6 +359,12 @@ def _listed(path: Path, name: str, folder: bool, opened: ExitStack) -> tuple[lis
     return files, entries
 
 
+def _check_declared(name: str, entries: list[_Entry], stored: int, limits: Limits) -> None:
+    for entry in entries:
+        limits.check(entry.path, entry.size, entry.stored)
+    limits.check(name, sum(entry.size for entry in entries), stored)
+
+
 def _is_zip(path: Path, name: str) -> bool:
     with _explained(name), path.open("rb") as stream:
         magic = stream.read(4)
@@ -370,8 +372,7 @@ def _is_zip(path: Path, name: str) -> bool:
         binary = magic.startswith(_GZ) or magic == b"PAR1"
         found = magic in _ZIP or (not binary and zipfile.is_zipfile(stream))
     if not found and name.lower().endswith(".zip"):
-        start, zip_start = f"{magic!r} at its start", f"{_ZIP[0]!r}"
-        raise InputError("is not a zip archive", file=name, found=start, expected=zip_start)
+        raise InputError("is not a zip archive", file=name, found=magic, expected=f"{_ZIP[0]!r} at its start")
     return found
 
 
@@ -425,22 +426,21 @@ def _safe_path(archive: str, name: str) -> str:
 def _check_info(path: str, info: zipfile.ZipInfo) -> None:
     mode = info.external_attr >> 16
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):  # 0: packed on a system without such modes
-        raise InputError(
-            "is not a regular file", file=path, found=stat.filemode(mode), expected="files, folders"
-        )
+        found = stat.filemode(mode)
+        raise InputError("is not a regular file", file=path, found=found, expected="files and folders")
+    if info.header_offset < 0:
+        raise InputError("is damaged or cut off", file=path, found="a place before the start of the archive")
     if info.flag_bits & _ENCRYPTED:
         raise InputError("is encrypted", file=path, expected="an archive without a password")
     if info.compress_type not in _METHODS:
         method = f"{zipfile.compressor_names.get(info.compress_type, 'unknown')} ({info.compress_type})"
-        raise InputError(
-            "is compressed by an unsupported method", file=path, found=method, expected="deflate"
-        )
+        raise InputError("is packed by an unsupported method", file=path, found=method, expected="deflate")
 
 
 def _folder_entries(root: Path, name: str) -> list[_Entry]:
     """Return the regular files below ``root``, sorted by path."""
     found: list[_Entry] = []
-    pending = [root]
+    real, pending = root.resolve(), [root]
     while pending:
         folder = pending.pop()
         with _explained(folder.relative_to(root.parent).as_posix()):
@@ -450,12 +450,10 @@ def _folder_entries(root: Path, name: str) -> list[_Entry]:
             with _explained(path):
                 if _is_junk(path) or (_is_junk(f"{path}/") and child.is_dir()):
                     continue
-                _check_child(child, path, root.resolve())
+                _check_child(child, path, real)
                 if not child.is_dir():
                     found.append(_file_entry(path, child))
-                elif (
-                    not child.is_symlink()
-                ):  # what it leads to is listed in its own place; it could be a loop
+                elif not child.is_symlink():  # else it is listed where it really is, and could be a loop
                     pending.append(child)
         _check_count(name, len(found) + len(pending))
     return sorted(found, key=lambda entry: entry.path)
@@ -494,5 +492,6 @@ def _bytes_of(entry: _Entry, step: int) -> Iterator[bytes]:
                 break
             yield piece
     if done != entry.size:
+        found = f"{done:,} bytes{' or more' if done > entry.size else ''}"
         declared = f"{entry.size:,} bytes, as declared"
-        raise InputError("lies about its size", file=entry.path, found=f"{done:,} bytes", expected=declared)
+        raise InputError("lies about its size", file=entry.path, found=found, expected=declared)

@@ -23,9 +23,7 @@ def _ratio(numerator: float | None, denominator: float | None) -> float | None:
     return None if numerator is None or not denominator else numerator / denominator
 
 
-def _ratios(
-    numerators: np.ndarray | None, denominators: np.ndarray | int | None
-) -> list[float | None] | None:
+def _ratios(numerators: np.ndarray | None, denominators: np.ndarray | int | None) -> list[float | None] | None:
     """Divide elementwise; None for the whole when a side is not known, for an element when it is 0/0."""
     if numerators is None or denominators is None:
         return None
@@ -146,9 +144,7 @@ def _tau_all(group: Group) -> Value:
 )
 def _verify_rate(group: Group) -> Value:
     tally = group.tally
-    return (
-        None if tally.drafted is None else _ratio(tally.steps + tally.accepted, tally.steps + tally.drafted)
-    )
+    return None if tally.drafted is None else _ratio(tally.steps + tally.accepted, tally.steps + tally.drafted)
 
 
 @metric(

@@ -216,9 +216,7 @@ def _correlation(length: str, ranks: bool, group: Group) -> Value:
     return None if value is None else min(1.0, max(-1.0, value))
 
 
-_TOKENS = (
-    "length = output tokens where every response of the run has them, else tokens emitted by steps Σ(1 + a)"
-)
+_TOKENS = "length = output tokens where every response of the run has them, else tokens emitted by steps Σ(1 + a)"
 
 for _key, _label, _length, _ranks, _estimator in (
     ("corr_tau_tokens", "corr(τ_r, length)", "length", False, f"Pearson over responses; {_TOKENS}"),

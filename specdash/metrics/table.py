@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-# Importing the modules declares their metrics.
+from specdash.metrics import acceptance, responses
 from specdash.metrics.group import groups
 from specdash.metrics.registry import all_metrics
 from specdash.schema import OTHER_FAMILY, Run
 
-KEYS = ["prompts", "responses", "steps", "steps_without_draft", "drafted", "accepted", "tau", "tau_all", "verify_rate", "acceptance_ratio", "p", "p_exposed", "p_km", "c", "outcome", "step_std", "implied_alpha", "alpha_mle", "geometric_outcome", "geometric_std", "tau_at_k", "tau_at_k_km", "response_mean", "response_p10", "response_p50", "response_p90", "response_std", "within_share", "within_share_corrected", "copy_std", "copy_range", "copy_max", "copy_min", "corr_tau_tokens", "corr_tau_steps", "corr_tau_tokens_spearman"]
+DECLARED_IN = (acceptance, responses)
+"""Importing these modules declares their metrics."""
+
+KEYS = """
+prompts responses steps steps_without_draft drafted accepted tau tau_all verify_rate acceptance_ratio
+p p_exposed p_km c outcome step_std implied_alpha alpha_mle geometric_outcome geometric_std tau_at_k tau_at_k_km
+response_mean response_p10 response_p50 response_p90 response_std within_share within_share_corrected
+copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spearman
+""".split()
 """Keys of a row after ``dataset`` and ``family``, in the order of the JSON contract."""
 
 Row = dict[str, Any]
@@ -32,10 +40,7 @@ def run_rows(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Row
     metrics = {metric.key: metric for metric in all_metrics()}
     by_dataset, by_family = groups(run, family_of)
     rows = [
-        [
-            {"dataset": g.name, "family": g.family} | {key: metrics[key].value(g) for key in KEYS}
-            for g in chosen
-        ]
+        [{"dataset": g.name, "family": g.family} | {key: metrics[key].value(g) for key in KEYS} for g in chosen]
         for chosen in (by_dataset, by_family)
     ]
     return rows[0], rows[1]

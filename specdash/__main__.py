@@ -1,0 +1,5 @@
+"""``python -m specdash``."""
+
+from specdash.cli import main
+
+main()

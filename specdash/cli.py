@@ -1,0 +1,204 @@
+"""The command line: results on stdout, progress and errors on stderr; exit 0 done, 1 bad input, 2 wrong usage."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from specdash import families, ingest, report
+from specdash._version import VERSION
+from specdash.schema import Evaluation, InputError, Run
+from specdash.store import Store, home
+
+_TEXT_WIDTH = 200  # Columns of text output that goes to no terminal: nothing is cut.
+
+
+class _Commands(click.Group):
+    """Commands that end with exit code 1 and one line on stderr when their input is bad."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (InputError, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            click.echo(f"specdash: {error}", err=True)
+            ctx.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="specdash")
+def cli() -> None:
+    """Acceptance statistics of speculative-decoding evaluations."""
+
+
+def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    """Parse ``key=value`` pairs; values are JSON where they can be, else text."""
+    settings = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise click.BadParameter(f"{pair!r} is not of the form key=value")
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = value
+        settings[key.strip()] = parsed if isinstance(parsed, str | int | float | bool) else value
+    return settings
+
+
+_set = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_settings,
+    help="Say a setting of the runs, e.g. k=7.",
+)
+
+
+@cli.command("report")
+@click.argument("source", metavar="PATH|ID")
+@click.option("--run", "run_name", metavar="NAME", help="Only this run.")
+@click.option("--format", "fmt", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@click.option(
+    "-o", "out", type=click.Path(path_type=Path), metavar="DIR", help="Write there instead of stdout; csv needs it."
+)
+@_set
+def report_command(source: str, run_name: str | None, fmt: str, out: Path | None, settings: dict[str, Any]) -> None:
+    """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing."""
+    if fmt == "csv" and out is None:
+        raise click.UsageError("--format csv needs -o DIR")
+    library = Store(home())
+    family_of = families.load(library.families_file())
+    with _evaluation(source, library, settings) as evaluation:
+        runs = evaluation.runs if run_name is None else (evaluation.run(run_name),)
+        if fmt == "csv":
+            for path in report.write_csv(evaluation, family_of, runs, out):
+                click.echo(path)
+            return
+        with _output(out, "report.json" if fmt == "json" else "report.txt") as stream:
+            if fmt == "json":
+                document = report.document(evaluation, family_of, runs)
+                json.dump(document, stream, indent=1, allow_nan=False)
+                stream.write("\n")
+            else:
+                _print_text(evaluation, family_of, runs, stream)
+
+
+@contextmanager
+def _evaluation(source: str, library: Store, settings: dict[str, Any]) -> Iterator[Evaluation]:
+    """Give the evaluation that a path or an id names."""
+    path = Path(source)
+    if not path.exists() and source in library:
+        if settings:
+            raise click.UsageError("--set goes with a path: a stored evaluation has its settings already")
+        yield library.open(source)
+        return
+    if not path.exists():
+        raise InputError("neither a file or folder nor the id of a stored evaluation", found=source)
+    with tempfile.TemporaryDirectory(prefix="specdash-") as workspace, _progress() as progress:
+        yield ingest.read(path, Path(workspace), options=ingest.Options(settings), limits=_limits(), progress=progress)
+
+
+@contextmanager
+def _output(out: Path | None, name: str) -> Iterator[TextIO]:
+    if out is None:
+        sys.stdout.reconfigure(errors="replace")
+        yield sys.stdout
+        return
+    path = out / name if out.is_dir() or not out.suffix else out
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as stream:
+        yield stream
+
+
+def _print_text(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
+    from rich.console import Console
+
+    terminal = stream.isatty()
+    report.render_text(
+        evaluation, family_of, runs, Console(file=stream, width=None if terminal else _TEXT_WIDTH, highlight=False)
+    )
+
+
+def _limits() -> ingest.Limits:
+    return ingest.Limits.from_env(os.environ)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
+    """Show what is going on on stderr while it goes on, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total)
+
+
+@cli.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.option("--keep-original", is_flag=True, help="Keep a copy of the input in the library.")
+@_set
+def add(paths: tuple[Path, ...], keep_original: bool, settings: dict[str, Any]) -> None:
+    """Add evaluations to the library and print their ids. One that is there already stays as it is."""
+    library, failed = Store(home()), False
+    for path in paths:
+        try:
+            with _progress() as progress:
+                evaluation = ingest.add(
+                    path,
+                    library,
+                    options=ingest.Options(settings),
+                    limits=_limits(),
+                    keep_original=keep_original,
+                    progress=progress,
+                )
+        except (InputError, OSError) as error:
+            click.echo(f"specdash: {error}", err=True)
+            failed = True
+            continue
+        click.echo(f"{evaluation.id}  {evaluation.title}")
+        for run in evaluation.runs:
+            for warning in run.warnings:
+                click.echo(f"specdash: {run.name}: {warning.message}", err=True)
+    if failed:
+        sys.exit(1)
+
+
+@cli.command("list")
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def list_command(fmt: str) -> None:
+    """List the evaluations of the library."""
+    entries = Store(home()).list()
+    if fmt == "json":
+        keys = ("id", "title", "source", "sha256", "runs", "added")
+        listed = [{key: getattr(entry, key) for key in keys} | {"runs": list(entry.runs)} for entry in entries]
+        click.echo(json.dumps(listed, indent=1))
+        return
+    for entry in entries:
+        click.echo(f"{entry.id}  {entry.added}  {entry.title}  ({entry.source}; runs: {', '.join(entry.runs)})")
+
+
+@cli.command()
+@click.argument("evaluation_id", metavar="ID")
+def remove(evaluation_id: str) -> None:
+    """Remove an evaluation from the library."""
+    Store(home()).remove(evaluation_id)
+
+
+def main() -> None:
+    """Run the command line."""
+    cli(prog_name="specdash")

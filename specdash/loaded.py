@@ -1,0 +1,85 @@
+"""specdash from Python: load an evaluation, get its numbers as polars frames."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from specdash import families, ingest, metrics, report
+from specdash.schema import Evaluation
+from specdash.store import Store, home
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An evaluation in memory.
+
+    Attributes:
+        evaluation: Its canonical tables. Ordered steps are there only for a stored evaluation.
+        family_of: Family of a dataset name.
+    """
+
+    evaluation: Evaluation
+    family_of: families.FamilyOf
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """Everything known of it, as ``specdash report --format json`` prints."""
+        return report.document(self.evaluation, self.family_of)
+
+    def table(self, *keys: str, run: str | None = None, by_family: bool = False) -> pl.DataFrame:
+        """Return metrics as a frame.
+
+        Args:
+            keys: Metrics (specdash.metrics.KEYS), such as "tau" or "p".
+            run: Name of a run; all of them when None.
+            by_family: Rows by family instead of by dataset.
+
+        Returns:
+            ``run, dataset, family`` and a column a key, a row a dataset (or family), the pooled row last. A metric
+            over positions, outcomes or blocks is a list. Undefined values are null.
+
+        Raises:
+            KeyError: There is no such metric.
+            InputError: There is no such run.
+        """
+        for key in keys:
+            metrics.get(key)
+        if run is not None:
+            self.evaluation.run(run)
+        rows = [
+            {"run": found["name"], "dataset": row["dataset"], "family": row["family"]} | {key: row[key] for key in keys}
+            for found in self.document["runs"]
+            if run in (None, found["name"])
+            for row in found["families" if by_family else "datasets"]
+        ]
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
+    """Read an evaluation from a file or folder, or take it from the library by its id.
+
+    Args:
+        source: A zip, a folder, a single file, or the id of a stored evaluation.
+        config: Settings that win over those in the files, e.g. ``{"k": 7}``.
+
+    Raises:
+        InputError: It cannot be read as a whole.
+    """
+    library = Store(home())
+    family_of = families.load(library.families_file())
+    path = Path(source)
+    if not path.exists() and str(source) in library:
+        return Loaded(library.open(str(source)), family_of)
+    with tempfile.TemporaryDirectory(prefix="specdash-") as workspace:
+        options = ingest.Options(dict(config or {}))
+        limits = ingest.Limits.from_env(os.environ)
+        evaluation = ingest.read(path, Path(workspace), options=options, limits=limits)
+    return Loaded(evaluation, family_of)

@@ -1,0 +1,7 @@
+"""The numbers of an evaluation as JSON, text and CSV."""
+
+from specdash.report.csvfiles import write as write_csv
+from specdash.report.document import document, run_document
+from specdash.report.text import render as render_text
+
+__all__ = ["document", "render_text", "run_document", "write_csv"]

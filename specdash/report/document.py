@@ -1,0 +1,51 @@
+"""The JSON contract: an evaluation with every number at full precision, undefined ones null."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specdash._version import VERSION
+from specdash.families import FamilyOf
+from specdash.metrics import run_rows
+from specdash.schema import Evaluation, Run
+
+Document = dict[str, Any]
+
+
+def document(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...] | None = None) -> Document:
+    """Return everything known of an evaluation, ready for ``json.dumps``.
+
+    Args:
+        evaluation: The evaluation.
+        family_of: Family of a dataset name.
+        runs: The runs to report, all when None.
+    """
+    return {
+        "specdash": VERSION,
+        "evaluation": {
+            "id": evaluation.id,
+            "title": evaluation.title,
+            "source": evaluation.source,
+            "sha256": evaluation.sha256,
+            "note": evaluation.note,
+            "reconstruction": evaluation.reconstruction,
+            "order": evaluation.order,
+        },
+        "runs": [run_document(run, family_of) for run in (evaluation.runs if runs is None else runs)],
+    }
+
+
+def run_document(run: Run, family_of: FamilyOf) -> Document:
+    """Return one run of ``document``."""
+    datasets, families = run_rows(run, family_of)
+    mapping = run.mapping
+    return {
+        "name": run.name,
+        "granularity": str(run.granularity),
+        "k": run.k,
+        "config": run.effective_config,
+        "mapping": mapping and {"matched": mapping.matched, "total": mapping.total, "absent": mapping.absent},
+        "datasets": datasets,
+        "families": families,
+        "warnings": [{"code": warning.code, "message": warning.message} for warning in run.warnings],
+    }

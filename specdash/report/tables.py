@@ -1,0 +1,198 @@
+"""The report's tables as declared columns, shared by text, dashboard and exports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from specdash import metrics
+from specdash.schema import Granularity
+from specdash.speed import bound
+
+Row = dict[str, Any]
+
+UNDEFINED = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: one number a row.
+
+    Attributes:
+        key: Column name in CSV: the metric's key, with the index for an element of a list metric.
+        label: Head of the column.
+        metric: Key of the metric it shows, None for derived columns.
+        index: Element of a list metric.
+        decimals: Decimals shown.
+        percent: Shown in percent.
+        signed: Shown with its sign.
+        derive: How a derived column follows from a row.
+        help: What a derived column is.
+    """
+
+    key: str
+    label: str
+    metric: str | None = None
+    index: int | None = None
+    decimals: int = 2
+    percent: bool = False
+    signed: bool = False
+    derive: Any = None
+    help: str = ""
+
+    def value(self, row: Row) -> Any:
+        """Return the number at full precision, None when undefined."""
+        if self.derive is not None:
+            return self.derive(row)
+        found = row.get(self.metric)
+        if self.index is None or found is None:
+            return found
+        return found[self.index] if self.index < len(found) else None
+
+    def shown(self, row: Row) -> str:
+        """Return the number as the report prints it, – when undefined."""
+        value = self.value(row)
+        if value is None:
+            return UNDEFINED
+        if isinstance(value, str):
+            return value
+        scaled = value * 100 if self.percent else value
+        text = f"{scaled:{'+' if self.signed else ''},.{self.decimals}f}"
+        return text + ("%" if self.percent and self.index is None else "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the report.
+
+    Attributes:
+        key: Short name.
+        title: What it shows.
+        needs: The coarsest granularity that can fill it.
+        columns: Its columns after dataset and family.
+        note: One sentence a reader needs.
+    """
+
+    key: str
+    title: str
+    needs: Granularity
+    columns: tuple[Column, ...]
+    note: str = ""
+
+
+def _column(key: str, index: int | None = None, label: str | None = None) -> Column:
+    """Return the column of a declared metric."""
+    metric = metrics.get(key)
+    name = metric.label if label is None else label
+    return Column(
+        key=key if index is None else f"{key}_{index}",
+        label=name,
+        metric=key,
+        index=index,
+        decimals=metric.decimals,
+        percent=metric.percent,
+    )
+
+
+def _subscript(number: int) -> str:
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def _difference(key: str, minuend: int, subtrahend: int) -> Any:
+    def derive(row: Row) -> float | None:
+        values = row.get(key) or []
+        if max(minuend, subtrahend) >= len(values):
+            return None
+        a, b = values[minuend], values[subtrahend]
+        return None if a is None or b is None else a - b
+
+    return derive
+
+
+def acceptance_length() -> Table:
+    """Table 1: acceptance length and its spread."""
+    keys = "steps tau step_std response_mean response_p10 response_p50 response_p90 implied_alpha"
+    return Table(
+        "acceptance_length", "Acceptance length", Granularity.AGGREGATE, tuple(_column(key) for key in keys.split())
+    )
+
+
+def draft_positions(k: int) -> tuple[Table, Table]:
+    """Tables 2 and 3: unconditional and conditional acceptance by draft position."""
+    p = tuple(_column("p", i, f"p{_subscript(i)}") for i in range(k))
+    c = [_column("c", i, f"c{_subscript(i)}") for i in range(k)]
+    if k > 1:
+        label = f"c₀ − c{_subscript(k - 1)}"
+        c.append(
+            Column("c_drop", label, decimals=3, derive=_difference("c", 0, k - 1), help="Fall of c over the block.")
+        )
+    note = "Draft position 0 is the first drafted token."
+    return (
+        Table("unconditional", "Unconditional acceptance by draft position", Granularity.AGGREGATE, p, note),
+        Table("conditional", "Conditional acceptance by draft position", Granularity.AGGREGATE, tuple(c), note),
+    )
+
+
+def step_outcomes(k: int) -> Table:
+    """Table 4: share of steps by number of accepted draft tokens, in percent."""
+    columns = tuple(_column("outcome", j, str(j)) for j in range(k + 1))
+    return Table("outcomes", "Step outcomes (% of steps by accepted tokens)", Granularity.AGGREGATE, columns)
+
+
+def shorter_blocks(k: int) -> Table:
+    """Table 5: implied acceptance length at shorter blocks."""
+    columns = [_column("tau_at_k", i, f"K′={i + 1}") for i in range(k)]
+    if k > 2:
+        columns.append(
+            Column(
+                "gain",
+                f"gain {k - 2}→{k}",
+                signed=True,
+                derive=_difference("tau_at_k", k - 1, k - 3),
+                help=f"τ(K′={k}) − τ(K′={k - 2}).",
+            )
+        )
+    return Table(
+        "shorter_blocks",
+        "Implied acceptance length at shorter blocks",
+        Granularity.AGGREGATE,
+        tuple(columns),
+        f"Implied from the K={k} log by truncation: a lower bound where difficulty comes in stretches.",
+    )
+
+
+def prompt_difficulty() -> Table:
+    """Table 6: prompt difficulty against sampling noise."""
+    keys = "response_std within_share within_share_corrected copy_std copy_range copy_max copy_min corr_tau_tokens"
+    return Table(
+        "prompt_difficulty",
+        "Prompt difficulty and sampling noise",
+        Granularity.RESPONSE,
+        tuple(map(_column, keys.split())),
+    )
+
+
+def throughput_bound(stages: int = bound.REPORT_STAGES, rtts_ms: tuple[float, ...] = bound.REPORT_RTTS_MS) -> Table:
+    """Table 7: upper bound on tokens per second over RTT."""
+
+    def at(rtt: float) -> Any:
+        return lambda row: None if row.get("tau") is None else bound.tokens_per_second(row["tau"], rtt, stages)
+
+    columns = [_column("tau")]
+    columns += [
+        Column(f"tok_s_rtt{rtt:g}", f"RTT {rtt:g} ms", decimals=1, derive=at(rtt), help="2τ/(N·RTT)") for rtt in rtts_ms
+    ]
+    columns.append(Column("speedup", "speed-up", decimals=2, metric="tau", help="Over one token a lap; equals τ."))
+    return Table(
+        "throughput_bound",
+        f"Upper bound on tok/s, {stages} stages, latency only",
+        Granularity.RATES,
+        tuple(columns),
+        "Compute, drafting, serialisation and bandwidth cost nothing here: whatever a real system achieves lies below.",
+    )
+
+
+def report_tables(k: int | None) -> tuple[Table, ...]:
+    """Return the report's tables for a run whose largest block is ``k``, in the report's order."""
+    by_k = () if not k else (*draft_positions(k), step_outcomes(k), shorter_blocks(k))
+    return (acceptance_length(), *by_k, prompt_difficulty(), throughput_bound())

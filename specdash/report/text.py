@@ -1,0 +1,75 @@
+"""The report's tables in a terminal."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from specdash.families import FamilyOf
+from specdash.metrics import run_rows
+from specdash.report.tables import Row, Table, report_tables
+from specdash.schema import POOLED, Evaluation, Granularity, Run
+
+
+def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
+    """Print the tables of some runs of an evaluation."""
+    console.print(Text(evaluation.title, style="bold"))
+    console.print(Text(f"id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"))
+    if evaluation.note:
+        console.print(Text(evaluation.note, style="italic"))
+    for run in runs:
+        console.print()
+        console.print(_heading(run))
+        for part in _tables(run, family_of):
+            console.print()
+            console.print(part)
+
+
+def _heading(run: Run) -> RenderableType:
+    k = "not known" if run.k is None else run.k
+    lines = [Text(f"Run {run.name}", style="bold underline"), Text(f"granularity {run.granularity}, K {k}")]
+    if run.effective_config:
+        lines.append(Text("configuration: " + ", ".join(f"{k}={v}" for k, v in run.effective_config.items())))
+    if run.mapping:
+        lines.append(Text(f"requests to responses: {run.mapping}"))
+    lines += [Text(f"! {warning.message}", style="yellow") for warning in run.warnings]
+    return Group(*lines)
+
+
+def _tables(run: Run, family_of: FamilyOf) -> list[RenderableType]:
+    datasets, families = run_rows(run, family_of)
+    rows = datasets[:-1] + families + datasets[-1:] if families else datasets
+    return [_table(t, rows) for t in report_tables(run.k) if _fills(t, run)]
+
+
+def _fills(table: Table, run: Run) -> bool:
+    if run.granularity is Granularity.RATES:
+        return table.key in ("acceptance_length", "throughput_bound")
+    return run.granularity.allows(table.needs)
+
+
+def _table(table: Table, rows: list[Row]) -> RenderableType:
+    grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, caption=None)
+    grid.add_column("dataset", overflow="fold", no_wrap=False, max_width=48)
+    grid.add_column("family")
+    for column in table.columns:
+        # A head may break between words, a number may not.
+        width = max((len(column.shown(row)) for row in rows), default=1)
+        grid.add_column(column.label, justify="right", min_width=max(width, *map(len, column.label.split())))
+    for i, row in enumerate(rows):
+        is_family = row["dataset"] == row["family"] and row["dataset"] is not None and i > 0
+        style = "bold" if row["dataset"] == POOLED and row["family"] is None else "dim" if is_family else ""
+        name = f"all {row['dataset']}" if is_family else row["dataset"]
+        cells = [Text(column.shown(row)) for column in table.columns]
+        grid.add_row(Text(_printable(name)), Text(row["family"] or ""), *cells, style=style)
+    if table.key == "throughput_bound":
+        unspeculated = {"tau": 1.0}
+        grid.add_row("no speculation", "", *(Text(column.shown(unspeculated)) for column in table.columns), style="dim")
+    return Group(grid, Text(table.note, style="italic")) if table.note else grid
+
+
+def _printable(name: str) -> str:
+    """Return a name from a file without control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() else "�" for c in name)
