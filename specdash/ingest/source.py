@@ -111,10 +111,10 @@ class Member:
         self.path, self.size, self.stored = entry.path, entry.size, entry.stored
         self.name = PurePosixPath(entry.path).name
         self._entry, self._spool = entry, spool
-        self.gz = False
-        self.gz = _head(self, len(_GZ)) == _GZ
+        self.gz = False  # so that the next line sees the file as it is
+        self.gz = (start := _head(self, 4)).startswith(_GZ)
         self._local = None if self.gz else entry.file
-        if self.name.lower().endswith(".zip") or _head(self, 4) in _ZIP:
+        if self.name.lower().endswith(".zip") or (_head(self, 4) if self.gz else start) in _ZIP:
             raise InputError("is a zip inside of the evaluation; unpack it first", file=self.path)
 
     def head(self, size: int = 65536) -> bytes:

@@ -1,6 +1,7 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
+from specdash.metrics.group import response_sums, restricted
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
 from specdash.metrics.table import KEYS, Row, run_rows
 
-__all__ = ["KEYS", "Metric", "Row", "Shape", "all_metrics", "get", "run_rows"]
+__all__ = ["KEYS", "Metric", "Row", "Shape", "all_metrics", "get", "response_sums", "restricted", "run_rows"]

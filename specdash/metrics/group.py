@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -78,6 +78,16 @@ def response_sums(run: Run) -> pl.DataFrame:
     return run.responses.join(sums, on="response", how="left", maintain_order="left").with_columns(
         tau=pl.when(pl.col("steps") > 0).then(1 + pl.col("accepted") / pl.col("steps")), length=length
     )
+
+
+def restricted(run: Run, datasets: Collection[str]) -> Run:
+    """Return the run with only some of its datasets; its K stays that of the whole run."""
+    chosen = pl.col("dataset").is_in(list(datasets))
+    if run.responses is None or run.counts is None:
+        tables = {"counters": run.counters, "rates": run.rates}
+        return replace(run, **{name: table.filter(chosen) for name, table in tables.items() if table is not None})
+    responses = run.responses.filter(chosen)
+    return replace(run, responses=responses, counts=run.counts.join(responses, on="response", how="semi"))
 
 
 def groups(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Group], list[Group]]:

@@ -9,8 +9,7 @@ from typing import Any
 import polars as pl
 
 from specdash.families import FamilyOf
-from specdash.metrics import Row, run_rows
-from specdash.metrics.group import response_sums
+from specdash.metrics import Row, response_sums, run_rows
 from specdash.report.tables import Column, report_tables
 from specdash.schema import OTHER_FAMILY, Evaluation, Run
 

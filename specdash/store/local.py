@@ -6,6 +6,7 @@
     <root>/evaluations/<id>/original/<source>      the input, when it was to be kept
     <root>/evaluations/<id>/manifest.json          a folder without one does not exist
     <root>/families.toml                           the user's families of datasets
+    <root>/started                                 a dashboard has served this library
     <root>/tmp/<name>, <root>/tmp/<name>.lock      workspaces
 
 An evaluation is prepared in a workspace and moved in with one rename; it is moved out the same way. So it is
@@ -155,6 +156,19 @@ class Store:
     def families_file(self) -> Path:
         """Return where the user's families of datasets are; the file may not exist."""
         return self.root / "families.toml"
+
+    def is_started(self) -> bool:
+        """Tell whether a dashboard has served this library before."""
+        return self._started.exists()
+
+    def set_started(self) -> None:
+        """Note that a dashboard has served this library; what a first start brings is then not brought again."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        self._started.touch()
+
+    @property
+    def _started(self) -> Path:
+        return self.root / "started"
 
     @property
     def _evaluations(self) -> Path:

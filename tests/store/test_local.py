@@ -264,9 +264,7 @@ def test_odd_texts_survive(store, scratch):
     base = evaluation(7, scratch)
     runs = tuple(replace(base.runs[1], name=name, config={name: name}) for name in ODD)
     for n, text in enumerate(ODD):
-        wanted = replace(
-            base, id=f"{n:012x}", title=text, source=text, note=text, options={"o": text}, runs=runs
-        )
+        wanted = replace(base, id=f"{n:012x}", title=text, source=text, note=text, options={"o": text}, runs=runs)
         assert_same(store.add(wanted, original=Path(__file__)), wanted)
         kept = store.root / "evaluations" / wanted.id / "original"
         assert [path.read_bytes() for path in kept.iterdir()] == [Path(__file__).read_bytes()]
@@ -276,7 +274,7 @@ def test_odd_texts_survive(store, scratch):
 
 
 @given(text=st.text(st.characters(exclude_categories=()), max_size=300))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_survives(store, text):
     run = Run(text, Granularity.RATES, None, rates=pl.DataFrame(schema=RATES), printed=({text: text},))
     wanted = Evaluation("0" * 12, text, text, "", (run,), note=text, options={text: [text]})
@@ -287,9 +285,7 @@ def test_any_text_survives(store, text):
 
 
 def test_only_declared_columns_are_stored_and_types_are_settled(store, scratch):
-    wide = (
-        responses(1).with_columns(pl.lit("secret").alias("text")).select("text", *reversed(RESPONSES.names()))
-    )
+    wide = responses(1).with_columns(pl.lit("secret").alias("text")).select("text", *reversed(RESPONSES.names()))
     wide = wide.cast({"response": pl.Int64, "dataset": pl.Categorical})
     nulls = counts(1).with_columns(pl.lit(None).alias("steps"))
     run = Run("a", Granularity.RESPONSE, None, responses=wide, counts=nulls)
@@ -433,6 +429,51 @@ def test_remove(store, scratch):
     assert os.listdir(store.root / "evaluations") == [f"{2:012x}"]  # noqa: PTH208
     with pytest.raises(InputError):
         store.remove(f"{1:012x}")
+
+
+def test_removed_at_once_even_when_nothing_can_be_deleted(store, scratch, monkeypatch):
+    store.add(evaluation(1, scratch))
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *args, **kwargs: None)
+        store.remove(f"{1:012x}")
+    assert list((store.root / "evaluations").iterdir()) == []
+    with store.workspace():
+        pass
+    assert leftovers(store) == []
+
+
+def test_replaced_while_it_is_opened(store, scratch, monkeypatch):
+    store.add(evaluation(1, scratch))
+    read, calls = pl.read_parquet, []
+
+    def gone_once(*args, **kwargs):
+        calls.append(args)
+        if len(calls) == 2:
+            raise FileNotFoundError
+        return read(*args, **kwargs)
+
+    monkeypatch.setattr(pl, "read_parquet", gone_once)
+    assert_same(store.open(f"{1:012x}"), evaluation(1, scratch))
+
+
+def test_removed_while_it_is_opened_or_listed(store, scratch, monkeypatch):
+    for n in (1, 2):
+        store.add(evaluation(n, scratch))
+    read, read_bytes, other = pl.read_parquet, Path.read_bytes, Store(store.root)
+
+    def remove_first(function, n):
+        def call(*args, **kwargs):
+            monkeypatch.undo()
+            other.remove(f"{n:012x}")
+            return function(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr(pl, "read_parquet", remove_first(read, 1))
+    with pytest.raises(InputError, match="no such evaluation"):
+        store.open(f"{1:012x}")
+    monkeypatch.setattr(Path, "read_bytes", remove_first(read_bytes, 2))
+    assert store.list() == []
 
 
 def test_home_and_families_file(store, tmp_path):
@@ -659,12 +700,12 @@ def add_for_ever(root, first):
 
 
 def add_some(root, go):
-    """Add the same thirty as another process does, both starting at once."""
+    """Add the same fifteen as another process does, both starting at once."""
     store = Store(Path(root))
     ready()
     while not Path(go).exists():
         time.sleep(0.0005)
-    for n in range(30):
+    for n in range(15):
         with store.workspace() as folder:
             assert_same(store.add(evaluation(n, folder)), evaluation(n, folder))
 
@@ -725,15 +766,15 @@ def test_two_processes_adding_the_same(store, scratch):
     go.touch()
     for process in processes:
         finish(process)
-    assert sorted(entry.title for entry in store.list()) == sorted(map(str, range(30)))
-    assert len(list((store.root / "evaluations").iterdir())) == 30 and leftovers(store) == []
+    assert sorted(entry.title for entry in store.list()) == sorted(map(str, range(15)))
+    assert len(list((store.root / "evaluations").iterdir())) == 15 and leftovers(store) == []
 
 
 def test_reading_while_another_process_adds_and_removes(store, scratch):
-    stop, wanted, opened, missed = scratch / "stop", [evaluation(n, scratch) for n in range(3)], 0, 0
+    stop, wanted, opened = scratch / "stop", [evaluation(n, scratch) for n in range(3)], 0
     process = start("churn", store.root, stop)
     process.stdout.readline()
-    end = time.monotonic() + 1.5
+    end = time.monotonic() + 0.8
     while time.monotonic() < end:
         for entry in store.list():
             try:
@@ -741,10 +782,9 @@ def test_reading_while_another_process_adds_and_removes(store, scratch):
                 opened += 1
             except InputError as error:
                 assert error.problem == "no such evaluation in the library"
-                missed += 1
     stop.touch()
     finish(process)
-    assert opened > 10
+    assert opened > 5
 
 
 def test_workspace_of_a_living_process_is_not_swept(store, scratch):

@@ -1,0 +1,92 @@
+"""Overview: upload, library, what is in the run, how sound its mapping is, table 1."""
+
+import streamlit as st
+
+from specdash.report import tables
+from specdash.ui import library, router, text, uploads
+from specdash.ui.tables import show
+
+router.ensure()
+selected = st.session_state["selection"]
+
+
+def library_section():
+    with st.expander("Library and upload", icon=":material/folder_open:", expanded=selected is None):
+        uploads.uploader()
+        entries = list(reversed(library.store().list()))
+        st.caption(f"{len(entries)} evaluation{'' if len(entries) == 1 else 's'} in the library")
+        for entry in entries:
+            with st.container(horizontal=True, vertical_alignment="center", key=f"entry-{entry.id}"):
+                with st.container():
+                    text.paragraph(entry.title)
+                    text.paragraph(
+                        f"{entry.id} · {entry.source} · {len(entry.runs)} runs · added {entry.added}", faint=True
+                    )
+                st.button("Open", key=f"open-{entry.id}", on_click=open_entry, args=(entry.id,))
+                with st.popover("Remove"):
+                    st.write("Remove this evaluation for everybody who uses this library?")
+                    st.button(
+                        "Remove it", key=f"remove-{entry.id}", on_click=remove_entry, args=(entry.id,), type="primary"
+                    )
+
+
+def open_entry(id):
+    st.session_state["eval"] = id
+
+
+def remove_entry(id):
+    library.store().remove(id)
+    library.forget()
+
+
+def headline():
+    run, rows = selected.run, selected.rows
+    pooled = rows.datasets[-1] if rows.datasets else {}
+    facts = [
+        ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled) if run.rates is None else tables.UNDEFINED),
+        ("verify steps", f"{pooled['steps']:,}" if run.rates is None else tables.UNDEFINED),
+        ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
+        ("block length K", str(run.k) if run.k is not None else tables.UNDEFINED),
+        ("granularity", str(run.granularity)),
+    ]
+    with st.container(horizontal=True):
+        for label, value in facts:
+            st.metric(label, value, border=True, width=170)
+    if run.mapping:
+        text.paragraph(f"Requests to responses: {run.mapping}.")
+    for warning in run.warnings:
+        text.notice(warning.message)
+
+
+def configuration():
+    config = selected.run.effective_config
+    with st.expander("Configuration of the run", icon=":material/tune:"):
+        if config:
+            st.dataframe(
+                {"setting": list(config), "value": [str(value) for value in config.values()]},
+                hide_index=True,
+                width="content",
+            )
+        else:
+            st.caption("No configuration file stood beside the log.")
+
+
+if selected is None:
+    text.title("specdash")
+    text.paragraph("The library is empty. Drop a zip of logs below to begin.")
+    uploads.jobs()
+    library_section()
+    st.stop()
+
+text.title(selected.evaluation.title)
+text.paragraph(
+    f"{selected.evaluation.source} · id {selected.evaluation.id} · added {selected.evaluation.added}", faint=True
+)
+if selected.evaluation.note:
+    text.notice(selected.evaluation.note, "info", "Reconstruction." if selected.evaluation.reconstruction else "")
+uploads.jobs()
+library_section()
+headline()
+st.subheader("Acceptance length")
+show(tables.acceptance_length(), selected.rows, "acceptance_length", file=f"{selected.evaluation.id}_acceptance_length")
+configuration()

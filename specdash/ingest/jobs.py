@@ -1,0 +1,251 @@
+"""Ingest jobs: one upload at a time is read in a child process, whatever happens to the page that started it.
+
+A child of its own can be cancelled at any moment, can be held to a memory limit, and takes nothing down with it. The
+library stays whole because ``Store`` adds an evaluation with one rename.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from specdash.schema import InputError
+from specdash.store import Store, safe_name
+
+DEFAULT_MEMORY = 4 * 10**9
+"""Bytes of memory a job may use, when SPECDASH_MAX_MEMORY does not say."""
+
+_POLL = 0.1  # seconds
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def active(self) -> bool:
+        """Whether the job still waits or works."""
+        return self in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is known of a job.
+
+    Attributes:
+        key: sha256 of the uploaded bytes: the same file twice is the same job.
+        name: File name of the upload.
+        size: Its bytes.
+        state: Where it stands.
+        stage: What it is doing.
+        done: Units of the stage done (bytes, runs).
+        total: Units of the stage in all, None when not known.
+        evaluation: Id of the evaluation, once it is in the library.
+        error: Why it failed.
+    """
+
+    key: str
+    name: str
+    size: int
+    state: State = State.QUEUED
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    evaluation: str | None = None
+    error: str | None = None
+
+
+class Jobs:
+    """A queue of ingest jobs for one library.
+
+    Args:
+        store: The library.
+        max_memory: Bytes of memory that a job may use.
+    """
+
+    def __init__(self, store: Store, max_memory: int = DEFAULT_MEMORY) -> None:
+        self._store, self._max_memory = store, max_memory
+        self._jobs: dict[str, Job] = {}
+        self._inputs: dict[str, tuple[Path, ExitStack]] = {}
+        self._lock = threading.Lock()
+        self._waiting: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._work, name="ingest-jobs", daemon=True).start()
+
+    def submit(self, name: str, chunks: Iterable[bytes]) -> Job:
+        """Take an upload and queue it.
+
+        Args:
+            name: File name, as the browser gave it.
+            chunks: Its bytes.
+
+        Returns:
+            The new job, or the one that reads or has read the same bytes.
+
+        Raises:
+            OSError: The upload cannot be written to the library's disk.
+        """
+        with ExitStack() as opened:
+            path = opened.enter_context(self._store.workspace()) / safe_name(name)
+            digest, size = hashlib.sha256(), 0
+            with path.open("wb") as out:
+                for chunk in chunks:
+                    out.write(chunk)
+                    digest.update(chunk)
+                    size += len(chunk)
+            key = digest.hexdigest()
+            with self._lock:
+                known = self._jobs.get(key)
+                if known and (known.state.active or (known.state is State.DONE and known.evaluation in self._store)):
+                    return known
+                job = self._jobs[key] = Job(key, name, size)
+                self._inputs[key] = (path, opened.pop_all())
+        self._waiting.put(key)
+        return job
+
+    def all(self) -> list[Job]:
+        """Return the jobs in the order they came."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def cancel(self, key: str) -> None:
+        """End a job that waits or works; one that has ended stays as it is."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job and job.state.active:
+                self._jobs[key] = replace(job, state=State.CANCELLED)
+                if job.state is State.QUEUED:
+                    self._inputs.pop(key)[1].close()
+
+    def dismiss(self, key: str) -> None:
+        """Forget a job that has ended."""
+        with self._lock:
+            if key in self._jobs and not self._jobs[key].state.active:
+                del self._jobs[key]
+
+    def _update(self, key: str, *, only: Callable[[Job], bool] = lambda _: True, **changes: Any) -> bool:
+        """Change a job unless it was cancelled meanwhile; tell whether it was changed."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or job.state is State.CANCELLED or not only(job):
+                return False
+            self._jobs[key] = replace(job, **changes)
+            return True
+
+    def _work(self) -> None:
+        while True:
+            key = self._waiting.get()
+            if not self._update(key, state=State.RUNNING, only=lambda job: job.state is State.QUEUED):
+                continue
+            path, opened = self._inputs.pop(key)
+            try:
+                outcome = self._run(key, path)
+            except Exception as error:  # The queue has to go on whatever one job runs into.
+                outcome = {"state": State.FAILED, "error": str(error)}
+            finally:
+                opened.close()
+                # A killed child leaves its own workspace behind; giving out a new one sweeps it.
+                with self._store.workspace():
+                    pass
+            self._update(key, **outcome)
+
+    def _run(self, key: str, path: Path) -> dict[str, Any]:
+        """Run the child and return how the job ended."""
+        command = [sys.executable, "-m", "specdash.ingest.worker", str(path), str(self._store.root)]
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=_environment(),
+        )
+        said: dict[str, Any] = {}
+        errors: list[str] = []
+        readers = [
+            threading.Thread(target=self._listen, args=(key, child, said), daemon=True),
+            threading.Thread(target=lambda: errors.extend(child.stderr), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        killed = self._watch(key, child)
+        for reader in readers:
+            reader.join()
+        child.stdin.close()
+        if "id" in said:
+            return {"state": State.DONE, "evaluation": said["id"]}
+        reason = said.get("error") or killed or _last_words(errors, child.returncode)
+        return {"state": State.FAILED, "error": reason}
+
+    def _listen(self, key: str, child: subprocess.Popen, said: dict[str, Any]) -> None:
+        for line in child.stdout:
+            message = json.loads(line)
+            said.update(message)
+            if "stage" in message:
+                self._update(key, **message)
+
+    def _watch(self, key: str, child: subprocess.Popen) -> str | None:
+        """Wait for the child; kill it when it is cancelled or too large, and return why."""
+        while child.poll() is None:
+            with self._lock:
+                job = self._jobs.get(key)
+            cancelled = job is None or job.state is State.CANCELLED
+            used = _memory(child.pid)
+            if cancelled or used > self._max_memory:
+                child.kill()
+                child.wait()
+                return (
+                    None
+                    if cancelled
+                    else (f"reading it takes more than {self._max_memory / 1e9:g} GB of memory (SPECDASH_MAX_MEMORY)")
+                )
+            time.sleep(_POLL)
+        return None
+
+
+def max_memory(env: dict[str, str]) -> int:
+    """Return the memory limit of a job in bytes.
+
+    Raises:
+        InputError: SPECDASH_MAX_MEMORY is not a number of bytes.
+    """
+    text = env.get("SPECDASH_MAX_MEMORY", str(DEFAULT_MEMORY))
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError("is not a usable limit", file="SPECDASH_MAX_MEMORY", found=text, expected="a number of bytes")
+    return int(text)
+
+
+def _environment() -> dict[str, str]:
+    """Return the child's environment, in which it finds this package as it is imported here."""
+    root = str(Path(__file__).resolve().parents[2])
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+
+
+def _memory(pid: int) -> int:
+    """Return the resident bytes of a process, 0 where the system does not say."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _last_words(errors: list[str], code: int) -> str:
+    said = [line.strip() for line in errors if line.strip()]
+    return f"the reading process ended unexpectedly (code {code})" + (f": {said[-1]}" if said else "")

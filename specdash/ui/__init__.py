@@ -1,0 +1,1 @@
+"""The few Streamlit helpers that pages share."""

@@ -1,0 +1,35 @@
+"""The pages of the dashboard, and the guard that keeps ``pages/`` behind ``app.py``.
+
+Streamlit runs the scripts of a folder ``pages/`` beside the entry script directly until some session has called
+``st.navigation``: on a fresh server a deep link to a page would run it without ``app.py``, without its sidebar and
+selection. Every page therefore begins with ``router.ensure()``.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+_ENTRY = "_entry"
+
+
+def pages() -> dict[str, list[StreamlitPage]]:
+    """Return the pages by group, in the order of the menu."""
+    return {
+        "Evaluation": [
+            st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", default=True),
+        ],
+    }
+
+
+def enter() -> None:
+    """Note that this run came through ``app.py``; called at its top."""
+    st.session_state[_ENTRY] = True
+
+
+def ensure() -> None:
+    """Send a run that did not come through ``app.py`` there; called first on every page."""
+    if not st.session_state.get(_ENTRY):
+        st.navigation(pages())
+        st.rerun()
+    st.session_state[_ENTRY] = False

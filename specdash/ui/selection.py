@@ -1,0 +1,124 @@
+"""What is looked at: evaluation, run and datasets, chosen in the sidebar and carried by the address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from specdash.schema import Evaluation, InputError, Run
+from specdash.store import Entry
+from specdash.ui import library, text
+
+_EVALUATION, _RUN, _DATASETS = "eval", "run", "ds"
+_MISSING = "_missing"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The choice that a page shows.
+
+    Attributes:
+        evaluation: The evaluation.
+        run: One of its runs.
+        datasets: Chosen datasets in the run's order, None for all.
+    """
+
+    evaluation: Evaluation
+    run: Run
+    datasets: tuple[str, ...] | None
+
+    @property
+    def rows(self) -> library.Rows:
+        """The numbers of the chosen datasets."""
+        return library.rows(self.evaluation.id, self.run.name, self.datasets)
+
+
+def sidebar() -> Selection | None:
+    """Show the controls and return the choice; None when there is nothing to choose from.
+
+    The evaluation's id stands in the address by hand: its label holds the title, which may change, while a widget
+    bound to the address would put the label there.
+    """
+    entries = {entry.id: entry for entry in reversed(library.store().list())}
+    if _MISSING not in st.session_state:
+        st.session_state[_MISSING] = []
+    with st.sidebar:
+        chosen = _choose_evaluation(entries)
+        if chosen is None:
+            return None
+        try:
+            evaluation = library.evaluation(chosen)
+        except InputError as error:
+            st.session_state[_MISSING].append(str(error))
+            return None
+        run = evaluation.run(_choose_run(evaluation))
+        return Selection(evaluation, run, _choose_datasets(run))
+
+
+def missing() -> list[str]:
+    """Return what the address names that is not there."""
+    return list(dict.fromkeys(st.session_state.get(_MISSING, [])))
+
+
+def _note_missing(what: str) -> None:
+    st.session_state[_MISSING].append(what)
+
+
+def _clear_missing() -> None:
+    st.session_state[_MISSING] = []
+
+
+def _choose_evaluation(entries: dict[str, Entry]) -> str | None:
+    asked = st.query_params.get(_EVALUATION)
+    if asked is not None and asked not in entries and asked != st.session_state.get("_asked"):
+        _note_missing(f"The evaluation {text.short(asked, 40)} that this link names is not in this library.")
+        st.session_state["_asked"] = asked
+    if asked in entries and asked != st.session_state.get("_shown"):
+        st.session_state[_EVALUATION] = asked
+    if st.session_state.get(_EVALUATION) not in entries:
+        st.session_state.pop(_EVALUATION, None)
+    if not entries:
+        st.session_state["_shown"] = None
+        return None
+    chosen = st.selectbox(
+        "Evaluation",
+        list(entries),
+        format_func=lambda id: f"{text.short(entries[id].title, 80)} · {id}",
+        key=_EVALUATION,
+        on_change=_clear_missing,
+    )
+    st.session_state["_shown"] = chosen
+    if missing() and asked not in entries:
+        return chosen  # The address keeps what was asked for while the notice about it is shown.
+    if asked != chosen:
+        st.query_params[_EVALUATION] = chosen
+    return chosen
+
+
+def _choose_run(evaluation: Evaluation) -> str:
+    names = [run.name for run in evaluation.runs]
+    asked = st.query_params.get(_RUN)
+    if asked is not None and asked not in names and _RUN not in st.session_state:
+        _note_missing(f"This evaluation has no run {text.short(asked, 80)}.")
+    if st.session_state.get(_RUN) not in names:
+        st.session_state.pop(_RUN, None)
+    # The finest run first: it answers most questions.
+    finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity))
+    return st.selectbox(
+        "Run", names, index=names.index(finest.name), key=_RUN, bind="query-params", on_change=_clear_missing
+    )
+
+
+def _choose_datasets(run: Run) -> tuple[str, ...] | None:
+    names = library.datasets_of(run)
+    asked = st.query_params.get_all(_DATASETS)
+    gone = [name for name in asked if name and name not in names]
+    if gone and _DATASETS not in st.session_state:
+        _note_missing(f"This run has no dataset {text.short(', '.join(gone), 80)}.")
+    if _DATASETS in st.session_state:
+        st.session_state[_DATASETS] = [name for name in st.session_state[_DATASETS] if name in names]
+    chosen = st.multiselect(
+        "Datasets", names, key=_DATASETS, bind="query-params", placeholder="All datasets", on_change=_clear_missing
+    )
+    return tuple(name for name in names if name in chosen) if chosen else None

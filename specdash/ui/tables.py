@@ -1,0 +1,101 @@
+"""The report's tables in the browser: sortable numbers, the report's decimals, help from the registry, CSV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from specdash import metrics
+from specdash.report.tables import UNDEFINED, Column, Table
+from specdash.schema import POOLED
+from specdash.ui.library import Rows
+
+_FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
+_TALLEST = 640  # px
+
+
+def show(table: Table, rows: Rows, key: str, *, file: str) -> None:
+    """Show a table with its note and a CSV of full precision.
+
+    Args:
+        table: What to show.
+        rows: The numbers: datasets, then families, then the pooled row.
+        key: Key of the widgets, unique on the page.
+        file: Name of the CSV without its suffix.
+    """
+    ordered = _ordered(rows)
+    frame = _frame(table, ordered)
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        placeholder=UNDEFINED,
+        height=min(_TALLEST, 35 * (frame.height + 1) + 3),
+        column_config=_config(table),
+        alt=f"{table.title}: {frame.height} rows",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if table.note:
+            st.caption(table.note)
+        st.download_button(
+            "CSV",
+            lambda: _csv(table, ordered),
+            file_name=f"{file}.csv",
+            mime="text/csv",
+            key=f"{key}_csv",
+            on_click="ignore",
+            icon=":material/download:",
+            help="Every number at full precision.",
+        )
+
+
+def _ordered(rows: Rows) -> list[metrics.Row]:
+    by_family = [row | {"dataset": f"all {row['dataset']}"} for row in rows.families]
+    pooled = [row for row in rows.datasets if row["dataset"] == POOLED and row["family"] is None]
+    return [*rows.datasets[: len(rows.datasets) - len(pooled)], *by_family, *pooled]
+
+
+def _frame(table: Table, rows: list[metrics.Row]) -> pl.DataFrame:
+    """Return what is shown: shares as percent, the family as a list of one so that it gets its colour."""
+    columns: dict[str, Any] = {
+        "dataset": [row["dataset"] for row in rows],
+        "family": [[row["family"]] if row["family"] else [] for row in rows],
+    }
+    for column in table.columns:
+        values = [column.value(row) for row in rows]
+        columns[column.label] = [v if v is None else v * 100 if column.percent else v for v in values]
+    return pl.DataFrame(columns, strict=False)
+
+
+def _config(table: Table) -> dict[str, Any]:
+    config: dict[str, Any] = {
+        "dataset": st.column_config.TextColumn("dataset", pinned=True),
+        "family": st.column_config.MultiselectColumn(
+            "family", options=list(_FAMILY_COLOURS), color=list(_FAMILY_COLOURS.values())
+        ),
+    }
+    for column in table.columns:
+        config[column.label] = st.column_config.NumberColumn(column.label, format=_format(column), help=_help(column))
+    return config
+
+
+def _format(column: Column) -> str:
+    if column.decimals == 0 and not column.percent:
+        return "localized"
+    sign = "+" if column.signed else ""
+    return f"%{sign}.{column.decimals}f" + ("%%" if column.percent and column.index is None else "")
+
+
+def _help(column: Column) -> str:
+    if column.metric is None:
+        return column.help
+    metric = metrics.get(column.metric)
+    return f"{metric.definition}\n\n$$ {metric.formula} $$\n\n{metric.estimator}. Source: {metric.source}."
+
+
+def _csv(table: Table, rows: list[metrics.Row]) -> bytes:
+    named = {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
+    values = {column.key: [column.value(row) for row in rows] for column in table.columns}
+    return pl.DataFrame(named | values, strict=False).write_csv().encode()

@@ -1,0 +1,91 @@
+"""Upload of evaluations and the jobs that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from specdash.ingest.jobs import Job, State
+from specdash.ui import library, text
+
+_TYPES = ["zip", "csv", "gz", "parquet", "json", "txt"]
+_ROUND = "_upload_round"
+_CHUNK = 1 << 20
+_SEEN = "_seen_jobs"
+
+
+def uploader() -> None:
+    """Show the drop zone; a dropped file becomes a job at once."""
+    round_ = st.session_state.setdefault(_ROUND, 0)
+    uploaded = st.file_uploader(
+        "Add an evaluation: a zip of logs, or a single log",
+        type=_TYPES,
+        key=f"upload{round_}",
+        accept_multiple_files=False,
+    )
+    if uploaded is None:
+        return
+    library.jobs().submit(uploaded.name, _chunks(uploaded))
+    # A new key empties the drop zone and lets the server drop the bytes.
+    st.session_state[_ROUND] = round_ + 1
+    st.rerun()
+
+
+def _chunks(uploaded: Any) -> Iterator[bytes]:
+    while chunk := uploaded.read(_CHUNK):
+        yield chunk
+
+
+def jobs() -> None:
+    """Show the jobs of this server; while one is active, look again twice a second."""
+    active = any(job.state.active for job in library.jobs().all())
+    st.fragment(_jobs, run_every=0.5 if active else None)()
+
+
+def _jobs() -> None:
+    seen = st.session_state.setdefault(_SEEN, set())
+    found = library.jobs().all()
+    for job in found:
+        _job(job)
+    ended = {job.key for job in found if not job.state.active} - seen
+    if ended:
+        seen |= ended
+        st.rerun()
+
+
+def _job(job: Job) -> None:
+    with st.container(border=True, key=f"job-{job.key[:12]}"):
+        text.paragraph(job.name)
+        if job.state.active:
+            st.progress(_share(job), text=_doing(job))
+            st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
+            return
+        if job.state is State.DONE:
+            st.success("Read and stored.", icon=":material/check:")
+            st.button("Open", key=f"open-{job.key}", on_click=_open, args=(job,), type="primary")
+        elif job.state is State.FAILED:
+            text.notice(job.error or "It failed.", "error", "Not added.")
+        else:
+            text.notice("Cancelled; nothing was stored.", "info")
+        st.button("Dismiss", key=f"dismiss-{job.key}", on_click=library.jobs().dismiss, args=(job.key,))
+
+
+def _open(job: Job) -> None:
+    st.session_state["eval"] = job.evaluation
+    library.jobs().dismiss(job.key)
+
+
+def _share(job: Job) -> float:
+    return min(1.0, job.done / job.total) if job.total else 0.0
+
+
+def _doing(job: Job) -> str:
+    if job.state is State.QUEUED:
+        return "Waiting for the upload before it"
+    if not job.stage:
+        return "Starting"
+    if job.total and job.stage in ("hash", "extract"):
+        return f"{job.stage}: {job.done / 1e6:,.0f} of {job.total / 1e6:,.0f} MB"
+    return text.short(job.stage, 80).replace("_", r"\_")

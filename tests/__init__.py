@@ -1,0 +1,1 @@
+"""A package, so that tests share ``tests.helpers``."""
