@@ -7,10 +7,15 @@ selection. Every page therefore begins with ``router.ensure()``.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 _ENTRY = "_entry"
+
+ICON = Path(__file__).with_name("icon.png")
+"""A file of our own: Streamlit fetches a named icon from elsewhere, and a dashboard may have no way out."""
 
 
 def pages() -> dict[str, list[StreamlitPage]]:

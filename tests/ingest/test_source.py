@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from specdash.ingest import source as module
+from specdash.ingest import entries
 from specdash.ingest.source import Limits, open_source
 from specdash.schema import InputError
 
@@ -518,8 +518,8 @@ def test_a_write_that_fails(tmp_path, workspace):
 
 
 def test_too_many_files(tmp_path, workspace, monkeypatch):
-    assert module.MAX_MEMBERS == 100_000
-    monkeypatch.setattr(module, "MAX_MEMBERS", 3)
+    assert entries.MAX_MEMBERS == 100_000
+    monkeypatch.setattr(entries, "MAX_MEMBERS", 3)
     for count in (3, 4):
         zipped(tmp_path / "eval.zip", {f"eval{count}/{i}.csv": b"x" for i in range(count)})
         zipfile.ZipFile(tmp_path / "eval.zip").extractall(tmp_path)
@@ -527,7 +527,7 @@ def test_too_many_files(tmp_path, workspace, monkeypatch):
         assert len(source.members) == 3
     assert refusal(tmp_path / "eval4", workspace) == "eval4: holds too many files; found 4; expected at most 3"
     assert "eval.zip: holds too many files; found 4" in refusal(tmp_path / "eval.zip", workspace)
-    monkeypatch.setattr(module, "MAX_DIRECTORY", 100)
+    monkeypatch.setattr(entries, "MAX_DIRECTORY", 100)
     assert "a directory of" in refusal(tmp_path / "eval.zip", workspace)
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from tests.helpers import Response
 
 quick = settings(max_examples=60, deadline=None)
+fewer = settings(max_examples=30, deadline=None)
 
 DATASETS = ("x", "y", "z")
 FAMILIES = {"x": "math", "y": "chat", "z": "math"}
