@@ -142,9 +142,7 @@ def read_log(report: Report, archive: zipfile.ZipFile) -> Log:
 
 def check_samples(report: Report, log: Log) -> None:
     """Check every line of samples.jsonl: its place, its counts, and that they match the log."""
-    expected = [
-        (name, q, c) for name, prompts in PROMPTS.items() for q in range(prompts) for c in range(COPIES)
-    ]
+    expected = [(name, q, c) for name, prompts in PROMPTS.items() for q in range(prompts) for c in range(COPIES)]
     found = [(s["dataset"], s["question_id"], s["copy"]) for s in log.samples]
     report.require(found == expected, "samples.jsonl: order of the responses")
     absent = {(name, q, c) for name, pairs in ABSENT.items() for q, c in pairs}
@@ -152,9 +150,7 @@ def check_samples(report: Report, log: Log) -> None:
         steps, accepted = sample["num_drafts"], sample["accepted_tokens"]
         logged = (int(counts.sum()), int(counts @ np.arange(K + 1)))
         report.require(logged == ((0, 0) if key in absent else (steps, accepted)), f"{key}: log {logged}")
-        report.require(
-            steps >= 3 and 0 < accepted < K * steps, f"{key}: {accepted} accepted in {steps} steps"
-        )
+        report.require(steps >= 3 and 0 < accepted < K * steps, f"{key}: {accepted} accepted in {steps} steps")
         report.require(sample["draft_tokens"] == K * steps, f"{key}: draft_tokens")
         report.require(sample["accept_len"] == round(1 + accepted / steps, 4), f"{key}: accept_len")
         report.require(sample["output_tokens"] == 1 + steps + accepted <= 2048, f"{key}: output_tokens")
@@ -163,9 +159,7 @@ def check_samples(report: Report, log: Log) -> None:
 def check_single_run(report: Report, archive: zipfile.ZipFile) -> None:
     """Check the counters of the run with one response a prompt."""
     rows = json.loads(archive.read("7_draft/counters.json"))
-    report.require(
-        [(r["dataset"], r["num_samples"]) for r in rows] == list(PROMPTS.items()), "counters: datasets"
-    )
+    report.require([(r["dataset"], r["num_samples"]) for r in rows] == list(PROMPTS.items()), "counters: datasets")
     for row in rows:
         name, drafts, accepted = row["dataset"], row["drafts"], row["accepted_tokens"]
         report.exact(name, "tau_run_a", 1 + accepted / drafts)
@@ -184,12 +178,8 @@ def check_single_run(report: Report, archive: zipfile.ZipFile) -> None:
 
 def check_result_table(report: Report, text: str, taus: dict[str, Floats]) -> None:
     """Check the boxed table of the per-step run against the log."""
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[0] == "|"
-    ]
-    report.require(
-        rows[0] == ["dataset", "alen_mean", "ratio_max", "ratio_mean", "ratio_min"], "results: head"
-    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[0] == "|"]
+    report.require(rows[0] == ["dataset", "alen_mean", "ratio_max", "ratio_mean", "ratio_min"], "results: head")
     report.require([row[0] for row in rows[1:]] == list(PROMPTS), "results: datasets")
     for name, *cells in rows[1:]:
         ratios = [(row[~np.isnan(row)] - 1) / K for row in taus[name]]

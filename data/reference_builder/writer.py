@@ -106,8 +106,7 @@ def boxed(rows: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     rule = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
     lines = [
-        "|" + "|".join(f" {cell:^{width}} " for cell, width in zip(row, widths, strict=True)) + "|"
-        for row in rows
+        "|" + "|".join(f" {cell:^{width}} " for cell, width in zip(row, widths, strict=True)) + "|" for row in rows
     ]
     return "\n".join([rule, lines[0], rule, *lines[1:], rule]) + "\n"
 

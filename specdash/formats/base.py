@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,7 +74,9 @@ def has_suffix(file: File, *suffixes: str) -> bool:
 
 def natural(name: str) -> list[tuple[int, str]]:
     """Return a sort key under which ``log_2`` comes before ``log_10``."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+    parts = re.split(r"([0-9]+)", name)  # text, number, text, …
+    # A number is compared by its length, then its digits: int() refuses thousands of them.
+    return [(len(d), d) if i % 2 else (-1, part) for i, part in enumerate(parts) for d in (part.lstrip("0"),)]
 
 
 def read_text(file: File) -> str:
@@ -86,23 +89,47 @@ def read_text(file: File) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
+        line = error.object[: error.start].count(b"\n") + 1
         raise InputError(
-            "not UTF-8 text", file=file.path, line=line, found=content[error.start : error.start + 4]
+            "not UTF-8 text", file=file.path, line=line, found=error.object[error.start : error.start + 4]
         ) from None
 
 
 def read_json(file: File) -> Any:
-    """Return the parsed JSON document; ``NaN`` and ``Infinity`` are read as None.
+    """Return the parsed JSON document; numbers that are not finite (``NaN``, ``1e999``) are read as None.
 
     Raises:
-        InputError: It is not JSON; the message names the line.
+        InputError: It is not JSON, or a text in it is not Unicode; the message names the line.
     """
     text = read_text(file)
     try:
-        return json.loads(text, parse_constant=lambda _: None)
+        document = json.loads(text, parse_constant=lambda _: None, parse_float=finite)
+        half = _half_pair(text, document)
     except json.JSONDecodeError as error:
-        found = text.splitlines()[error.lineno - 1][max(0, error.colno - 20) : error.colno + 20] if text else "nothing"
+        found = text[max(0, error.pos - 20) : error.pos + 20] or "nothing"
         raise InputError(f"not valid JSON ({error.msg})", file=file.path, line=error.lineno, found=found) from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise InputError("not readable JSON", file=file.path, found=str(error)) from None
     except RecursionError:
         raise InputError("JSON nested too deeply", file=file.path) from None
+    if half:
+        raise InputError("half a surrogate pair is no Unicode", file=file.path, line=half, expected="Unicode text")
+    return document
+
+
+def finite(number: str) -> float | None:
+    """Return a number as JSON spells it, None for one that is too large."""
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+def _half_pair(text: str, document: Any) -> int | None:
+    """Return the line of the first escape that may be half a surrogate pair, if one of the document's texts is."""
+    escape = re.search(r"\\u[dD][89a-fA-F]", text)
+    if not escape:
+        return None
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return text.count("\n", 0, escape.start()) + 1
+    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
-from specdash.formats.synonyms import CONFIG, match
+from specdash.formats.synonyms import CONFIG, match, normalised
 from specdash.schema import MAX_DRAFTED, InputError
 
 _NAMES = """
@@ -70,7 +70,12 @@ def check(config: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def _last_parts(flat: dict[str, Any]) -> list[str]:
-    return list(dict.fromkeys(name.rpartition(".")[2] for name in flat))
+    """Return the names without the objects they stand in; of several spellings of one name the first."""
+    parts: dict[str, str] = {}
+    for name in flat:
+        part = name.rpartition(".")[2]
+        parts.setdefault(normalised(part), part)
+    return list(parts.values())
 
 
 def _flat(document: dict[str, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:

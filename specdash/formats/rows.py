@@ -13,12 +13,15 @@ from specdash.schema import MAX_DRAFTED, InputError
 WHOLE = r"\+?[0-9]+(\.0*)?"
 """A whole number as a log may write it (7, +7, 7.0), as a regular expression DuckDB and Python read alike."""
 
+BLANK = " \t\n\v\f\r\xa0\ufeff"
+"""Characters around a cell that say nothing."""
+
 _EXPECTED = f"a whole number from 0 to {MAX_DRAFTED}"
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell is meant as a number, right or wrong: then its row is data, not a header."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell.strip()) is not None
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell.strip(BLANK)) is not None
 
 
 def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tuple[str, int, int]:
@@ -27,7 +30,7 @@ def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tu
     Raises:
         InputError: A cell is empty or no whole number in range, or more is accepted than was drafted.
     """
-    request = request.strip()
+    request = request.strip(BLANK)
     if not request:
         raise InputError("the request id is empty", file=file, line=line, expected="an id")
     k, a = (_whole(file, line, name, cell) for name, cell in (("drafted", drafted), ("accepted", accepted)))
@@ -43,16 +46,17 @@ def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tu
 
 
 def _whole(file: str, line: int, column: str, cell: str) -> int:
-    cell = cell.strip()
+    cell = cell.strip(BLANK)
     if not cell:
         raise InputError(f"{column} is empty", file=file, line=line, expected=_EXPECTED)
-    if re.fullmatch(WHOLE, cell) and (value := int(float(cell))) <= MAX_DRAFTED:
-        return value
+    whole = re.fullmatch(WHOLE, cell) is not None
+    if whole and (value := float(cell)) <= MAX_DRAFTED:  # a float first: int() refuses thousands of digits
+        return int(value)
     if not is_number(cell):
         problem = f"{column} is not a number"
     elif cell.startswith("-"):
         problem = f"{column} is negative"
-    elif re.fullmatch(WHOLE, cell):
+    elif whole:
         problem = f"{column} is too large"
     else:
         problem = f"{column} is not a whole number"
@@ -93,7 +97,7 @@ def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and cells of every row that is not blank."""
     line = 1
     with source.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, strict=True)
+        reader = csv.reader(stream, strict=True, skipinitialspace=True)
         while True:
             try:
                 cells = next(reader, None)
@@ -103,15 +107,16 @@ def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
                 _wrong_encoding(source, name)
             if cells is None:
                 return
-            if any(cell.strip() for cell in cells) or len(cells) > 1:
+            if any(cell.strip(BLANK) for cell in cells) or len(cells) > 1:
                 yield line, cells
             line = reader.line_num + 1
 
 
 def _wrong_width(source: Path, name: str, line: int, cells: list[str], width: int) -> NoReturn:
     with source.open("rb") as stream:
+        lines = sum(1 for _ in stream)
         stream.seek(-1, 2)
-        cut = stream.read() not in b"\r\n" and len(cells) < width and line >= sum(1 for _ in source.open("rb"))
+        cut = stream.read() not in b"\r\n" and len(cells) < width and line >= lines
     problem = "the last row is cut off" if cut else "wrong number of columns"
     raise InputError(
         problem, file=name, line=line, found=f"{len(cells)} ({','.join(cells)})", expected=f"{width} columns"

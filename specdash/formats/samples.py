@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
-from specdash.formats.base import File, Format, Role, has_suffix, stem
+from specdash.formats.base import File, Format, Role, finite, has_suffix, stem
 from specdash.formats.synonyms import SAMPLE, match, normalised
 from specdash.schema import InputError
 
@@ -27,6 +27,7 @@ SAMPLES = pl.Schema(
 )
 """One row a line. Null where the file does not say: request, copy, drafts, drafted, accepted, output_tokens."""
 
+_AN_OBJECT = "a JSON object"
 _INTEGERS = ("copy", "drafts", "drafted", "accepted", "output_tokens")
 
 
@@ -34,7 +35,7 @@ def _first(file: File) -> dict[str, Any] | None:
     line = file.head().lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0]
     try:
         first = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return first if isinstance(first, dict) else None
 
@@ -63,50 +64,74 @@ def read(file: File, folder_dataset: str | None) -> pl.DataFrame:
         folder_dataset: Dataset of lines that do not name one (the folder's name); None when they have to.
 
     Returns:
-        SAMPLES, in file order. ``accepted`` is taken from the acceptance length where only that is given.
+        SAMPLES, in file order. ``accepted`` is taken from the acceptance length where only that is given and is
+        printed with enough decimals to tell.
 
     Raises:
-        InputError: A line is no JSON object, lacks a needed field, or has one of the wrong kind.
+        InputError: A line is no JSON object, lacks a needed field, has one of the wrong kind, or repeats a request id.
     """
     shapes: dict[tuple[str, ...], dict[str, str]] = {}  # fields of a line to how they match; most lines are alike
-    columns: dict[str, list[Any]] = {column: [] for column in SAMPLES}
+    columns: dict[str, list[Any]] = {column: [] for column in (*SAMPLES, "accept_len")}
+    line_of: dict[str, int] = {}
     for number, row in _objects(file):
         shape = tuple(row)
         if shape not in shapes:
             shapes[shape] = _fields(row, file.path, number, folder_dataset)
-        for column, value in _cells(row, shapes[shape], file.path, number, folder_dataset).items():
+        cells = _cells(row, shapes[shape], file.path, number, folder_dataset)
+        for column, value in cells.items():
             columns[column].append(value)
+        if (request := cells["request"]) is not None and (first := line_of.setdefault(request, number)) != number:
+            raise InputError(
+                f"request {request} stands on line {first} too",
+                file=file.path,
+                line=number,
+                expected="a line a request",
+            )
     if not shapes:
         raise InputError("the samples file is empty", file=file.path, expected="a JSON object a line")
+    lengths = columns.pop("accept_len")
+    columns["accepted"] = _accepted(columns["accepted"], columns["drafts"], lengths)
     return _with_copies(pl.DataFrame(columns, schema=SAMPLES))
 
 
 def _objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number and the object of every line that is not blank.
+
+    Raises:
+        InputError: A line is not one.
+    """
     with file.local().open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not text.strip():
+            raw = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not raw.strip():
                 continue
-            try:
-                row = json.loads(text)
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    "not UTF-8 text", file=file.path, line=number, found=text[error.start : error.start + 4]
-                ) from None
-            except (ValueError, RecursionError) as error:
-                problem = "not valid JSON" + (" (the line is cut off)" if not line.endswith(b"\n") else "")
-                raise InputError(
-                    problem, file=file.path, line=number, found=str(error), expected="a JSON object"
-                ) from None
+            row = _parsed(raw, file.path, number)
             if not isinstance(row, dict):
-                raise InputError(
-                    "not a JSON object",
-                    file=file.path,
-                    line=number,
-                    found=text[:60].decode(),
-                    expected="a JSON object",
-                )
+                found = raw.decode()[:60].strip()
+                raise InputError("not a JSON object", file=file.path, line=number, found=found, expected=_AN_OBJECT)
             yield number, row
+
+
+def _parsed(raw: bytes, path: str, line: int) -> Any:
+    """Return what a line says.
+
+    Raises:
+        InputError: It is no JSON.
+    """
+    problem = "not valid JSON" + ("" if raw.endswith(b"\n") else " (the line is cut off)")
+    try:
+        text = raw.decode()
+        return json.loads(text, parse_constant=lambda _: None, parse_float=finite)
+    except UnicodeDecodeError as error:
+        found: Any = raw[error.start : error.start + 4]
+        raise InputError("not UTF-8 text", file=path, line=line, found=found, expected="UTF-8") from None
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} at {text[error.pos : error.pos + 40].strip() or 'the end'}"
+    except ValueError as error:  # a whole number of thousands of digits
+        found = str(error)
+    except RecursionError:
+        found = "objects nested too deeply"
+    raise InputError(problem, file=path, line=line, found=found, expected=_AN_OBJECT)
 
 
 def _fields(row: dict[str, Any], path: str, line: int, folder_dataset: str | None) -> dict[str, str]:
@@ -143,8 +168,7 @@ def _cells(
         return row.get(fields[column]) if column in fields else None
 
     cells = {column: _whole(cell(column), column, path, line) for column in _INTEGERS}
-    if cells["accepted"] is None and cells["drafts"] is not None and (length := cell("accept_len")) is not None:
-        cells["accepted"] = _from_length(length, cells["drafts"], path, line)
+    cells["accept_len"] = _length(cell("accept_len"), cells["drafts"], path, line)
     for column in ("request", "dataset", "prompt"):
         cells[column] = _text(cell(column), column, path, line)
     cells["dataset"] = cells["dataset"] or folder_dataset
@@ -159,7 +183,7 @@ def _whole(value: Any, column: str, path: str, line: int) -> int | None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, str) and value.strip().isdecimal():
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value.strip()):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
         raise InputError(
@@ -183,16 +207,31 @@ def _text(value: Any, column: str, path: str, line: int) -> str | None:
     return text or None
 
 
-def _from_length(length: Any, drafts: int, path: str, line: int) -> int:
-    """Return the accepted tokens that an acceptance length (bonus included) means; printed to two decimals or more."""
-    if (
-        isinstance(length, bool)
-        or not isinstance(length, int | float)
-        or not math.isfinite(length)
-        or (length < 1 and drafts)
-    ):
-        raise InputError("acceptance length is not a number from 1 on", file=path, line=line, found=length)
-    return round((length - 1) * drafts) if drafts else 0
+def _length(value: Any, drafts: int | None, path: str, line: int) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or (drafts and value < 1):
+        raise InputError(
+            "acceptance length is not a number from 1 on", file=path, line=line, found=value, expected="1 + accepted"
+        )
+    return float(min(value, 2**31))
+
+
+def _accepted(
+    accepted: list[int | None], drafts: list[int | None], lengths: list[float | None]
+) -> list[int | None]:
+    """Fill in the accepted tokens that an acceptance length (bonus included) means, where its decimals leave no doubt.
+
+    A length rounded to 2 decimals is good for 99 drafts; the file's longest decimals tell how it rounds.
+    """
+    decimals = max((len(repr(x).partition(".")[2]) for x in lengths if x is not None), default=0)
+
+    def known(given: int | None, count: int | None, length: float | None) -> int | None:
+        if given is not None or count is None or length is None:
+            return given
+        return round((length - 1) * count) if count < 10 ** max(2, decimals) else None
+
+    return list(map(known, accepted, drafts, lengths))
 
 
 def _with_copies(samples: pl.DataFrame) -> pl.DataFrame:

@@ -111,20 +111,21 @@ def match(
         line: For the error message.
 
     Returns:
-        Our column to the name in the file, for those that are there.
+        Our column to the name in the file, for those that are there. Of several names for one column that of the
+        table's order counts: the first is the most specific.
 
     Raises:
-        InputError: Two of the found names stand for the same column.
+        InputError: A name that counts stands there twice.
     """
-    by_name: dict[str, str] = {}
+    by_name: dict[str, list[str]] = {}
     for name in found:
-        if normalised(name) in by_name:
-            raise InputError("two columns of the same name", file=file, line=line, found=name)
-        by_name[normalised(name)] = name
+        by_name.setdefault(normalised(name), []).append(name)
     matched: dict[str, str] = {}
     for column, names in table.items():
-        present = [by_name[name] for name in names if name in by_name]
-        if present:
-            # The first name of the table wins: it is the most specific.
-            matched[column] = present[0]
+        present = next((by_name[name] for name in names if name in by_name), None)
+        if present is None:
+            continue
+        if len(present) > 1:
+            raise InputError("two columns of the same name", file=file, line=line, found=" and ".join(present))
+        matched[column] = present[0]
     return matched

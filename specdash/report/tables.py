@@ -13,6 +13,9 @@ Row = dict[str, Any]
 
 UNDEFINED = "–"
 
+NO_SPECULATION: Row = {"dataset": "no speculation", "family": None, "tau": 1.0}
+"""The row of a pipeline without speculation: one token a lap."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -130,6 +133,28 @@ def draft_positions(k: int) -> tuple[Table, Table]:
     return (
         Table("unconditional", "Unconditional acceptance by draft position", Granularity.AGGREGATE, p, note),
         Table("conditional", "Conditional acceptance by draft position", Granularity.AGGREGATE, tuple(c), note),
+    )
+
+
+def varying_positions(k: int) -> tuple[Table, Table]:
+    """Two other readings of acceptance by position, which differ from p where steps draft different numbers."""
+    exposed = tuple(_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k))
+    survival = tuple(_column("p_km", i, f"p{_subscript(i)}") for i in range(k))
+    return (
+        Table(
+            "exposed",
+            "Acceptance by draft position over the steps that drafted it",
+            Granularity.AGGREGATE,
+            exposed,
+            "As DeepSpec prints it; it may rise with the position where long drafts are the easy ones.",
+        ),
+        Table(
+            "survival",
+            "Acceptance by draft position if every step had drafted that far (Kaplan–Meier)",
+            Granularity.AGGREGATE,
+            survival,
+            "Holds if shortening a draft says nothing about its difficulty; biased up under a confidence threshold.",
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
-from specdash.report.tables import Row, Table, report_tables
+from specdash.report.tables import NO_SPECULATION, Row, Table, report_tables
 from specdash.schema import POOLED, Evaluation, Granularity, Run
 
 
@@ -65,8 +65,8 @@ def _table(table: Table, rows: list[Row]) -> RenderableType:
         cells = [Text(column.shown(row)) for column in table.columns]
         grid.add_row(Text(_printable(name)), Text(row["family"] or ""), *cells, style=style)
     if table.key == "throughput_bound":
-        unspeculated = {"tau": 1.0}
-        grid.add_row("no speculation", "", *(Text(column.shown(unspeculated)) for column in table.columns), style="dim")
+        cells = [Text(column.shown(NO_SPECULATION)) for column in table.columns]
+        grid.add_row(NO_SPECULATION["dataset"], "", *cells, style="dim")
     return Group(grid, Text(table.note, style="italic")) if table.note else grid
 
 

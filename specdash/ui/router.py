@@ -22,9 +22,20 @@ def pages() -> dict[str, list[StreamlitPage]]:
     """Return the pages by group, in the order of the menu."""
     return {
         "Evaluation": [
-            st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", default=True),
+            _page("overview", "Overview", "dashboard", default=True),
+            _page("acceptance_length", "Acceptance length", "straighten"),
+            _page("draft_positions", "Draft positions", "format_list_numbered"),
+            _page("step_outcomes", "Step outcomes", "bar_chart"),
+            _page("shorter_blocks", "Shorter blocks", "content_cut"),
+            _page("prompt_difficulty", "Prompt difficulty", "scatter_plot"),
         ],
+        "Decide": [_page("throughput", "Throughput", "speed")],
+        "About": [_page("methods", "Methods", "functions")],
     }
+
+
+def _page(name: str, title: str, icon: str, *, default: bool = False) -> StreamlitPage:
+    return st.Page(f"pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, default=default)
 
 
 def enter() -> None:

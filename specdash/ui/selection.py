@@ -33,6 +33,11 @@ class Selection:
         """The numbers of the chosen datasets."""
         return library.rows(self.evaluation.id, self.run.name, self.datasets)
 
+    @property
+    def varies(self) -> bool:
+        """Whether steps drafted different numbers of tokens, so that rates by position have more than one reading."""
+        return any(row["p_exposed"] is not None and row["p_exposed"] != row["p"] for row in self.rows.datasets)
+
 
 def sidebar() -> Selection | None:
     """Show the controls and return the choice; None when there is nothing to choose from.

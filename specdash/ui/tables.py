@@ -16,7 +16,7 @@ _FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
 _TALLEST = 640  # px
 
 
-def show(table: Table, rows: Rows, key: str, *, file: str) -> None:
+def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.Row, ...] = ()) -> None:
     """Show a table with its note and a CSV of full precision.
 
     Args:
@@ -24,8 +24,9 @@ def show(table: Table, rows: Rows, key: str, *, file: str) -> None:
         rows: The numbers: datasets, then families, then the pooled row.
         key: Key of the widgets, unique on the page.
         file: Name of the CSV without its suffix.
+        extra: Rows below the others.
     """
-    ordered = _ordered(rows)
+    ordered = [*_ordered(rows), *extra]
     frame = _frame(table, ordered)
     st.dataframe(
         frame,

@@ -271,7 +271,9 @@ def test_copies_against_the_responses(log):
         deviations = [math.sqrt(squares(taus) / (len(taus) - 1)) for taus in copies]
         best, worst = float(mean([max(taus) for taus in copies])), float(mean([min(taus) for taus in copies]))
         # Polars takes the deviation of equal values for 0 only up to rounding.
-        assert [row[name] for name in names] == pytest.approx([np.mean(deviations), best - worst, best, worst], abs=1e-7)
+        assert [row[name] for name in names] == pytest.approx(
+            [np.mean(deviations), best - worst, best, worst], abs=1e-7
+        )
         everyone = [tau for taus in prompts for tau in taus]
         whole, within = squares(everyone), sum(map(squares, prompts), start=Fraction(0))
         assert agree(row["within_share"], float(within / whole) if whole else None)
@@ -332,9 +334,7 @@ def test_logged_output_tokens_are_the_length_when_every_response_has_them(log, d
 
 def same(one, other):
     """Tell whether two tallies hold the same counts."""
-    return all(
-        np.array_equal(getattr(one, field), getattr(other, field)) for field in Tally.__dataclass_fields__
-    )
+    return all(np.array_equal(getattr(one, field), getattr(other, field)) for field in Tally.__dataclass_fields__)
 
 
 @quick

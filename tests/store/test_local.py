@@ -696,6 +696,7 @@ def add_for_ever(root, first):
             store.add(evaluation(n, folder), original=folder / f"steps-{n}.parquet" if n % 5 == 0 else None)
         if n % 3 == 0:
             store.remove(f"{n:012x}")
+        ready()
         n += 1
 
 
@@ -737,9 +738,9 @@ def test_killed_at_any_moment_leaves_only_whole_evaluations(store, scratch):
     for batch in range(5):
         processes = [start("add_for_ever", store.root, 1000 * (3 * batch + i)) for i in range(3)]
         for process in processes:
-            process.stdout.readline()
-        for process in processes:
-            time.sleep(chance.uniform(0.0, 0.15))
+            for _ in range(chance.randint(1, 5)):  # counted, so that a slow machine also gets somewhere
+                process.stdout.readline()
+            time.sleep(chance.uniform(0.0, 0.05))
             process.kill()
             assert process.communicate()[1] == ""  # killed, not failed
         found_leftovers += len(leftovers(store))
@@ -755,7 +756,7 @@ def test_killed_at_any_moment_leaves_only_whole_evaluations(store, scratch):
         with store.workspace() as folder:
             assert leftovers(store) == [folder.name, folder.name + ".lock"]
         assert leftovers(store) == []
-    assert len(seen) > 15 and found_leftovers
+    assert len(seen) > 5 and found_leftovers
 
 
 def test_two_processes_adding_the_same(store, scratch):

@@ -1,0 +1,255 @@
+"""DuckDB at work on one step log: CSV or Parquet in, a Parquet file of checked steps out.
+
+Its CSV casts bend values in silence (2.6 becomes 3, 1_0 becomes 10, a row cut short becomes null), so it is trusted
+only where that cannot happen: a log made of nothing but digits, commas and line ends is loaded as numbers, any other
+as text with every value checked. Where DuckDB refuses a file, or a check fails, the file is read once more row by row
+(``formats.rows``), which either names the line that is wrong or yields the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import polars as pl
+
+from specdash.formats import rows
+from specdash.schema import MAX_DRAFTED, InputError
+
+_COLUMNS = ("request", "drafted", "accepted")
+_PLAIN_BYTES = b"0123456789,\r\n"
+_SHAPE = bytes.maketrans(b"23456789,\r", b"11111111\n\n")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a CSV is laid out.
+
+    Attributes:
+        width: Number of columns.
+        columns: Index of the columns request, drafted, accepted.
+        header: Whether the first row that is not blank is a header.
+        body: Bytes before the first data row.
+    """
+
+    width: int
+    columns: dict[str, int]
+    header: bool
+    body: int
+
+
+BARE = Layout(3, {column: i for i, column in enumerate(_COLUMNS)}, header=False, body=0)
+"""Three columns in our order, no header."""
+
+
+def load_csv(source: Path, name: str, layout: Layout, target: Path) -> None:
+    """Load a CSV.
+
+    Args:
+        source: The log on disk, uncompressed.
+        name: Its path inside the evaluation, for messages.
+        layout: Where its columns are.
+        target: Parquet file to write.
+
+    Raises:
+        InputError: The first row that is wrong, by its line.
+        OSError: The machine ran out of disk or memory.
+    """
+    plain, lines = _scan(source, layout.body)
+    if plain and _copied(_numbers(source, name, layout), target) and _rows(target) == lines and _valid(target):
+        return
+    if _copied(_text(source, name, layout), target) and _valid(target):
+        return
+    clean = target.with_suffix(".clean.csv")
+    count = rows.rewrite(source, name, layout.columns, layout.width, layout.header, clean)
+    if not count:
+        raise empty(name)
+    if not (_copied(_text(clean, name, BARE), target) and _rows(target) == count and _valid(target)):
+        raise InputError("the step log cannot be loaded", file=name)
+    clean.unlink()
+
+
+def empty(name: str) -> InputError:
+    """Return the error that a step log has no rows."""
+    return InputError("the step log is empty", file=name, expected="a row a verify step")
+
+
+def parquet_columns(source: Path, name: str) -> list[str]:
+    """Return the names of the columns of a Parquet file.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        described = _connect(source.parent).execute(f"DESCRIBE SELECT * FROM {_parquet(source, name)}").fetchall()
+    except duckdb.Error as error:
+        raise _unreadable(name, error) from None
+    return [column for column, *_ in described]
+
+
+def load_parquet(source: Path, name: str, columns: dict[str, str], target: Path) -> None:
+    """Load a Parquet log.
+
+    Args:
+        source: The log on disk.
+        name: Its path inside the evaluation, for messages.
+        columns: Our columns to their names in the file.
+        target: Parquet file to write.
+
+    Raises:
+        InputError: The first row that is wrong, by its number, or the file is damaged.
+        OSError: The machine ran out of disk or memory.
+    """
+    cells = {ours: f'CAST("{theirs.replace(chr(34), chr(34) * 2)}" AS VARCHAR)' for ours, theirs in columns.items()}
+    relation = _parquet(source, name)
+    if _copied(_checked(cells, relation), target) and _valid(target):
+        return
+    try:
+        _explain(name, f"SELECT {', '.join(cells[column] for column in _COLUMNS)} FROM {relation}", target.parent)
+    except duckdb.Error as error:
+        raise _unreadable(name, error) from None
+
+
+def _explain(name: str, query: str, spill: Path) -> None:
+    """Raise the error that names the first wrong row of a Parquet log."""
+    result = _connect(spill).execute(query)
+    number = 0
+    while batch := result.fetchmany(100_000):
+        for cells in batch:
+            number += 1
+            rows.check(name, number, *(cell or "" for cell in cells))
+    raise InputError("the step log cannot be loaded", file=name) if number else empty(name)
+
+
+def _unreadable(name: str, error: duckdb.Error) -> InputError:
+    return InputError("not a readable Parquet file", file=name, found=str(error).splitlines()[0])
+
+
+def _scan(source: Path, body: int) -> tuple[bool, int]:
+    """Tell whether the bytes after ``body`` are plain whole numbers, commas and line ends, and count the lines there.
+
+    A number with leading zeros is not plain: as an id, 007 is not 7.
+    """
+    lines, last, before = 0, b"\n", b"\n"
+    with source.open("rb") as stream:
+        stream.seek(body)
+        while chunk := stream.read(_CHUNK):
+            shape = before + chunk.translate(_SHAPE)
+            if chunk.translate(None, _PLAIN_BYTES) or b"\n00" in shape or b"\n01" in shape:
+                return False, 0
+            lines += chunk.count(b"\n")
+            last, before = chunk[-1:], shape[-2:]
+    return True, lines + (last != b"\n")
+
+
+def _literal(path: Path, name: str) -> str:
+    """Return a path as an SQL text.
+
+    Raises:
+        InputError: It cannot be spelled in UTF-8.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError("lies under a path that is not UTF-8 text", file=name, found=str(path)) from None
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def _pattern(path: Path, name: str) -> str:
+    """Return a path as an SQL text that matches this file alone: DuckDB reads ``run[1]`` as ``run1``."""
+    return _literal(Path(re.sub(r"([\[*?])", r"[\1]", str(path))), name)
+
+
+def _parquet(source: Path, name: str) -> str:
+    # Without hive_partitioning=false a folder named k=7 would become a column k.
+    return f"read_parquet({_pattern(source, name)}, hive_partitioning=false)"
+
+
+def _csv(source: Path, name: str, layout: Layout, types: dict[str, str]) -> str:
+    by_index = {index: types[column] for column, index in layout.columns.items()}
+    columns = ", ".join(f"'c{i}': '{by_index.get(i, 'VARCHAR')}'" for i in range(layout.width))
+    header = "true" if layout.header else "false"
+    return (
+        f"read_csv({_pattern(source, name)}, columns={{{columns}}}, header={header}, delim=',', quote='\"', "
+        "escape='\"', auto_detect=false, compression='none', hive_partitioning=false)"
+    )
+
+
+def _numbers(source: Path, name: str, layout: Layout) -> str:
+    relation = _csv(source, name, layout, {"request": "BIGINT", "drafted": "UTINYINT", "accepted": "UTINYINT"})
+    return "SELECT " + ", ".join(f"c{layout.columns[c]} AS {c}" for c in _COLUMNS) + f" FROM {relation}"
+
+
+def _text(source: Path, name: str, layout: Layout) -> str:
+    relation = _csv(source, name, layout, dict.fromkeys(_COLUMNS, "VARCHAR"))
+    return _checked({column: f"c{index}" for column, index in layout.columns.items()}, relation)
+
+
+def _checked(cells: dict[str, str], relation: str) -> str:
+    """Return the query that turns text cells into a step; a cell that ``rows.check`` would refuse becomes null."""
+    blank = " || ".join(f"chr({ord(c)})" for c in rows.BLANK)
+
+    def number(cell: str) -> str:
+        whole = f"regexp_full_match(trim({cell}, {blank}), '{rows.WHOLE}')"
+        return f"CASE WHEN {whole} THEN TRY_CAST(TRY_CAST(trim({cell}, {blank}) AS DOUBLE) AS UTINYINT) END"
+
+    return (
+        f"SELECT nullif(trim({cells['request']}, {blank}), '') AS request, {number(cells['drafted'])} AS drafted, "
+        f"{number(cells['accepted'])} AS accepted FROM {relation}"
+    )
+
+
+def _connect(spill: Path) -> duckdb.DuckDBPyConnection:
+    """Connect to an empty database in memory; what does not fit there goes to ``spill``, not where we happen to be."""
+    return duckdb.connect(config={"temp_directory": str(spill), "autoinstall_known_extensions": "false"})
+
+
+def _copied(query: str, target: Path) -> bool:
+    """Run a query into a Parquet file; False when DuckDB refuses the input.
+
+    Raises:
+        OSError: The machine ran out of disk or memory.
+    """
+    copy = f"COPY ({query}) TO {_literal(target, target.name)} (FORMAT parquet, COMPRESSION zstd)"
+    try:
+        _connect(target.parent).execute(copy)
+    except duckdb.Error as error:
+        if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
+            raise OSError(f"the step log cannot be loaded: {str(error).splitlines()[0]}") from error
+        return False
+    return True
+
+
+def join(targets: list[Path], request: str, steps: Path) -> None:
+    """Concatenate the Parquet files of shards, in their order; ``request`` is the SQL of the id's column.
+
+    Raises:
+        OSError: The machine ran out of disk or memory.
+    """
+    files = ", ".join(_pattern(target, target.name) for target in targets)
+    if not _copied(f"SELECT {request}, drafted, accepted FROM read_parquet([{files}], hive_partitioning=false)", steps):
+        raise OSError("the shards of the step log cannot be joined")
+
+
+def scan(steps: Path) -> pl.LazyFrame:
+    """Return a Parquet file of steps, of whatever name, as a lazy frame."""
+    return pl.scan_parquet(steps, glob=False, hive_partitioning=False)
+
+
+def _rows(target: Path) -> int:
+    return scan(target).select(pl.len()).collect().item()
+
+
+def _valid(target: Path) -> bool:
+    """Tell whether every step of a Parquet file could have happened, and there is at least one."""
+    step = scan(target).select(
+        rows=pl.len(),
+        nulls=pl.any_horizontal(pl.all().is_null()).sum(),
+        drafted=pl.col("drafted").max(),
+        over=(pl.col("accepted") > pl.col("drafted")).sum(),
+    )
+    found = step.collect().row(0, named=True)
+    return found["rows"] > 0 and not found["nulls"] and not found["over"] and found["drafted"] <= MAX_DRAFTED
