@@ -12,6 +12,9 @@ from specdash.formats.synonyms import COUNTER, match, normalised
 from specdash.schema import MAX_DRAFTED, InputError, RunWarning
 
 _EXPECTED = "counts such as drafts, accepted_tokens, per_pos"
+_ACCEPTED = {*COUNTER["accepted"], *COUNTER["per_position"]}
+_DEEPEST = 8  # objects around the records
+_MOST = 2**53  # counts up to here are exact as a float too
 _RATIOS = ("tau", "rates", "verify_rate", "acceptance_ratio")
 
 
@@ -20,27 +23,36 @@ def _is_record(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     names = {normalised(str(name)) for name in value}
-    return bool(names & set(COUNTER["drafts"])) and bool(names & {*COUNTER["accepted"], *COUNTER["per_position"]})
+    return bool(names & set(COUNTER["drafts"])) and bool(names & _ACCEPTED)
 
 
-def _records(document: Any, default: str) -> list[tuple[str, dict[str, Any]]]:
+def _is_half(value: Any) -> bool:
+    """Tell whether a JSON object is a record that lacks its drafts or its accepted tokens."""
+    if not isinstance(value, dict) or _is_record(value):
+        return False
+    names = {normalised(str(name)) for name in value}
+    return bool(names & (_ACCEPTED | {"drafts", "num_drafts", "n_drafts"}))
+
+
+def _records(document: Any, default: str, depth: int = 0) -> list[tuple[str, dict[str, Any]]]:
     """Find the records of a document: an object, a list, an object of objects, or one of these under one key.
 
     Returns:
-        Pairs of a dataset name for a record that names none, and the record.
+        Pairs of a dataset name for a record that names none, and the record. Beside at least one whole record stand
+        those that lack a count too, so that ``_row`` can say so.
     """
     if _is_record(document):
         return [(default, document)]
-    if isinstance(document, list) and document and all(_is_record(r) for r in document):
-        return [(default if len(document) == 1 else "", r) for r in document]
-    if isinstance(document, dict):
-        named = {name: value for name, value in document.items() if _is_record(value)}
-        if named:
-            return list(named.items())
+    if isinstance(document, list):
+        named = [(default if len(document) == 1 else "", record) for record in document]
+        return named if any(map(_is_record, document)) and all(isinstance(r, dict) for r in document) else []
+    if isinstance(document, dict) and depth < _DEEPEST:
+        if any(map(_is_record, document.values())):
+            return [(name, value) for name, value in document.items() if _is_record(value) or _is_half(value)]
         inner = [
             found
             for value in document.values()
-            if isinstance(value, list | dict) and (found := _records(value, default))
+            if isinstance(value, list | dict) and (found := _records(value, default, depth + 1))
         ]
         if len(inner) == 1:
             return inner[0]
@@ -89,9 +101,7 @@ def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str,
     for name, record in records:
         fields = match(map(str, record), COUNTER, file=file.path)
         values = {column: record[field] for column, field in fields.items()}
-        dataset = str(values.get("dataset") or name or "")
-        if not dataset:
-            raise InputError("a record names no dataset", file=file.path, found="fields " + ", ".join(map(str, record)))
+        dataset = _dataset(values.get("dataset") or name, record, file.path)
         row = _row(values, dataset, file.path, config_k)
         rows.append(row)
         warnings += _disagreements(values, row, file.path)
@@ -106,18 +116,27 @@ def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str,
     return rows, warnings
 
 
+def _dataset(name: Any, record: dict[str, Any], path: str) -> str:
+    if isinstance(name, bool | list | dict):
+        raise InputError("a dataset is neither text nor number", file=path, found=name)
+    dataset = str(name).strip() if name is not None else ""
+    if not dataset:
+        raise InputError("a record names no dataset", file=path, found="fields " + ", ".join(map(str, record)))
+    return dataset
+
+
 def _count(values: dict[str, Any], column: str, dataset: str, path: str) -> int | None:
     value = values.get(column)
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST:
         raise InputError(
             f"{dataset}: {column} is not a count",
             file=path,
             found=value,
-            expected="a whole number, 0 or more",
+            expected="a whole number, 0 or more" if not isinstance(value, int) or value < 0 else "at most 2^53",
         )
     return value
 
@@ -135,7 +154,9 @@ def _positions(values: dict[str, Any], dataset: str, path: str) -> list[int] | N
         raise InputError(
             f"{dataset}: per_pos is not a list", file=path, found=found, expected=f"1 to {MAX_DRAFTED} counts"
         )
-    return [_count({"per_pos": n}, "per_pos", dataset, path) or 0 for n in found]
+    if None in found:
+        raise InputError(f"{dataset}: per_pos has a gap", file=path, found=found, expected="counts")
+    return [_count({"per_pos": n}, "per_pos", dataset, path) for n in found]
 
 
 def _row(values: dict[str, Any], dataset: str, path: str, config_k: int | None) -> dict[str, Any]:
@@ -152,7 +173,10 @@ def _row(values: dict[str, Any], dataset: str, path: str, config_k: int | None) 
             found="fields " + ", ".join(values),
             expected=_EXPECTED,
         )
-    _check(dataset, path, steps, drafted, accepted, positions)
+    block = _block(steps, drafted, positions, config_k)
+    if positions is not None:
+        _check_positions(dataset, path, steps, accepted, positions)
+    _check_totals(dataset, path, steps, drafted, accepted, block)
     return {
         "dataset": dataset,
         "responses": _count(values, "responses", dataset, path),
@@ -160,35 +184,35 @@ def _row(values: dict[str, Any], dataset: str, path: str, config_k: int | None) 
         "drafted": drafted,
         "accepted": accepted,
         "per_position": positions,
-        "block": _block(steps, drafted, positions, config_k),
+        "block": block,
     }
 
 
-def _check(
-    dataset: str, path: str, steps: int, drafted: int | None, accepted: int, positions: list[int] | None
-) -> None:
-    if positions is not None:
-        if positions != sorted(positions, reverse=True):
-            raise InputError(
-                f"{dataset}: accepted counts rise with the position",
-                file=path,
-                found=positions,
-                expected="counts that do not rise",
-            )
-        if positions[0] > steps:
-            raise InputError(
-                f"{dataset}: more steps accepted position 0 than there are",
-                file=path,
-                found=positions[0],
-                expected=f"at most {steps}",
-            )
-        if sum(positions) != accepted:
-            raise InputError(
-                f"{dataset}: per_pos does not sum to the accepted tokens",
-                file=path,
-                found=sum(positions),
-                expected=str(accepted),
-            )
+def _check_positions(dataset: str, path: str, steps: int, accepted: int, positions: list[int]) -> None:
+    if positions != sorted(positions, reverse=True):
+        raise InputError(
+            f"{dataset}: accepted counts rise with the position",
+            file=path,
+            found=positions,
+            expected="counts that do not rise",
+        )
+    if positions[0] > steps:
+        raise InputError(
+            f"{dataset}: more steps accepted position 0 than there are",
+            file=path,
+            found=positions[0],
+            expected=f"at most {steps}",
+        )
+    if sum(positions) != accepted:
+        raise InputError(
+            f"{dataset}: per_pos does not sum to the accepted tokens",
+            file=path,
+            found=sum(positions),
+            expected=str(accepted),
+        )
+
+
+def _check_totals(dataset: str, path: str, steps: int, drafted: int | None, accepted: int, block: int | None) -> None:
     if drafted is not None and not max(accepted, steps) <= drafted <= steps * MAX_DRAFTED:
         raise InputError(
             f"{dataset}: impossible number of drafted tokens", file=path, found=drafted,
@@ -200,6 +224,13 @@ def _check(
             file=path,
             found=accepted,
             expected=f"at most {steps * MAX_DRAFTED}",
+        )
+    if drafted is None and block is not None and accepted > block * steps:
+        raise InputError(
+            f"{dataset}: more accepted tokens than the configured k allows",
+            file=path,
+            found=accepted,
+            expected=f"at most {block * steps}: {steps} steps of k = {block}",
         )
 
 
@@ -230,18 +261,20 @@ def _disagreements(values: dict[str, Any], row: dict[str, Any], path: str) -> li
         warnings.append(
             RunWarning(
                 "ratio_disagrees",
-                f"{path}: {row['dataset']}: stored {column} {stored} is {shown} by the counts".replace("'", ""),
+                f"{path}: {row['dataset']}: stored {column} {str(stored)[:200]} is {shown} by the counts".replace(
+                    "'", ""
+                ),
             )
         )
     return warnings
 
 
 def _agree(stored: Any, computed: Any) -> bool:
-    """Compare a stored ratio (a fraction or percent, possibly rounded to 2 decimals) with the computed one."""
+    """Tell whether a stored ratio, possibly rounded to 2 decimals or more, is the computed one."""
     if isinstance(computed, list):
         return isinstance(stored, list) and len(stored) == len(computed) and all(map(_agree, stored, computed))
-    if isinstance(stored, bool) or not isinstance(stored, int | float):
+    if isinstance(stored, bool) or not isinstance(stored, int | float) or abs(stored) > _MOST:
         return False
-    # Half a unit of the last printed decimal; exponent notation and integers count as exact to 1e-6.
+    # Half a unit of the last printed decimal; a number in exponent notation counts as exact to 1e-6.
     decimals = len(repr(float(stored)).partition(".")[2]) if "e" not in repr(float(stored)) else 6
     return abs(stored - computed) <= 0.5000001 * 10.0 ** -max(2, min(decimals, 6))

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from specdash.formats.base import File, Format, Role, has_suffix, read_text, stem
 from specdash.formats.synonyms import normalised
 from specdash.schema import MAX_DRAFTED, InputError
 
-_RATE = re.compile(r"accept(?:ance)?_rate@(\d+)")
+_RATE = re.compile(r"accept(?:ance)?_rate@([0-9]{1,3})")
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{0,20})?"
 _LENGTHS = ("accept_len", "alen_mean")
+_MODELS = ("target_model", "draft_model")
+_BARS = "|│║┃"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-def _tables(text: str) -> list[list[tuple[int, list[str]]]]:
-    """Split a text into boxed tables of (line number, cells); anything between them is passed over."""
-    tables: list[list[tuple[int, list[str]]]] = [[]]
-    for number, raw in enumerate(text.splitlines(), start=1):
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells) of every row in a box, and (line number, []) where a table ends.
+
+    The last cell is what follows the last bar: nothing, unless the row is cut off.
+    """
+    for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         line = _ANSI.sub("", raw).strip()
-        if line[:1] in ("|", "│", "║", "┃") and len(line) > 1:
-            tables[-1].append((number, [cell.strip() for cell in re.split(r"[|│║┃]", line[1:-1])]))
+        if line and line[0] in _BARS:
+            yield number, [cell.strip() for cell in re.split(f"[{_BARS}]", line)[1:]]
         elif not line or line[0].isalnum():
-            tables.append([])
-    return [table for table in tables if table]
+            yield number, []
 
 
 def _header(cells: list[str]) -> list[str]:
@@ -41,7 +46,7 @@ def _looks_like_results(file: File) -> bool:
     return (
         b"dataset" in head
         and (b"accept_len" in head or b"alen_mean" in head)
-        and any(c in head for c in (b"|", "│".encode()))
+        and any(c in head for c in map(str.encode, _BARS))
     )
 
 
@@ -66,21 +71,26 @@ def read(file: File) -> list[dict[str, Any]]:
         InputError: There is no such table, or a cell is not what its column says.
     """
     rows: dict[str, dict[str, Any]] = {}
-    for table in _tables(read_text(file)):
-        header = _header(table[0][1])
-        if not _is_results(header):
+    header: list[str] = []
+    for line, cells in _rows(read_text(file)):
+        if not cells or _is_results(_header(cells)):
+            header = _header(cells)
+        if header and cells and cells[-1]:
+            raise InputError(
+                "a row of the table is cut off", file=file.path, line=line, found=cells[-1], expected="| at its end"
+            )
+        if not header or header == _header(cells):
             continue
-        for line, cells in table[1:]:
-            if len(cells) != len(header):
-                raise InputError(
-                    "a row of the table has other columns than its header",
-                    file=file.path,
-                    line=line,
-                    found=f"{len(cells)} cells",
-                    expected=f"{len(header)}",
-                )
-            row = _row(dict(zip(header, cells, strict=True)), file.path, line)
-            rows[row["dataset"]] = row  # A table printed again at the end repeats its rows.
+        if len(cells) != len(header):
+            raise InputError(
+                "a row of the table has other columns than its header",
+                file=file.path,
+                line=line,
+                found=f"{len(cells) - 1} cells",
+                expected=f"{len(header) - 1}",
+            )
+        row = _row(dict(zip(header[:-1], cells[:-1], strict=True)), file.path, line)
+        rows[row["dataset"]] = _merged(rows.get(row["dataset"], row), row, file.path, line)
     if not rows:
         raise InputError(
             "no results table found",
@@ -90,11 +100,23 @@ def read(file: File) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
+def _merged(before: dict[str, Any], row: dict[str, Any], path: str, line: int) -> dict[str, Any]:
+    """Return a dataset's row over what stood there before: a second table, or the same one printed again."""
+    if any(before.get(name, row.get(name)) != row.get(name, before.get(name)) for name in _MODELS):
+        raise InputError(
+            f"dataset {row['dataset']} stands there with two pairs of models",
+            file=path,
+            line=line,
+            expected="one table a run",
+        )
+    return before | row | {"decimals": before["decimals"] | row["decimals"]}
+
+
 def _row(cells: dict[str, str], path: str, line: int) -> dict[str, Any]:
     if not cells["dataset"]:
         raise InputError("a row without a dataset", file=path, line=line)
     row: dict[str, Any] = {"dataset": cells["dataset"], "decimals": {}}
-    for name in ("target_model", "draft_model"):
+    for name in _MODELS:
         if name in cells:
             row[name] = cells[name]
     renamed = {"accept_len": "tau"}
@@ -123,7 +145,7 @@ def _number(cell: str, name: str, path: str, line: int) -> float | None:
     """Return a printed number; ``-`` and ``nan`` mean that nothing was observed."""
     if cell in ("-", "–", "", "nan", "NaN"):
         return None
-    if not re.fullmatch(r"\d+(\.\d*)?", cell):
+    if not re.fullmatch(_NUMBER, cell):
         raise InputError(f"{name} is not a number", file=path, line=line, found=cell, expected="a number or -")
     return float(cell)
 
@@ -131,7 +153,7 @@ def _number(cell: str, name: str, path: str, line: int) -> float | None:
 def _proposed(cell: str, path: str, line: int) -> float | None:
     if cell in ("-", ""):
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\+1", cell)
+    found = re.fullmatch(rf"({_NUMBER})\+1", cell)
     if not found:
         raise InputError("#propose is not of the form 6.98+1", file=path, line=line, found=cell)
     return float(found[1])

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from specdash.formats.base import File, Format, Role, finite, has_suffix, stem
+from specdash.formats.rows import BLANK
 from specdash.formats.synonyms import SAMPLE, match, normalised
 from specdash.schema import InputError
 
@@ -201,7 +202,7 @@ def _text(value: Any, column: str, path: str, line: int) -> str | None:
         raise InputError(f"{column} is neither text nor number", file=path, line=line, found=value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = "" if value is None else str(value)
+    text = "" if value is None else str(value).strip(BLANK)
     if any("\ud800" <= c <= "\udfff" for c in text):
         raise InputError(f"{column} is not valid Unicode", file=path, line=line, found=text)
     return text or None
@@ -217,9 +218,7 @@ def _length(value: Any, drafts: int | None, path: str, line: int) -> float | Non
     return float(min(value, 2**31))
 
 
-def _accepted(
-    accepted: list[int | None], drafts: list[int | None], lengths: list[float | None]
-) -> list[int | None]:
+def _accepted(accepted: list[int | None], drafts: list[int | None], lengths: list[float | None]) -> list[int | None]:
     """Fill in the accepted tokens that an acceptance length (bonus included) means, where its decimals leave no doubt.
 
     A length rounded to 2 decimals is good for 99 drafts; the file's longest decimals tell how it rounds.
