@@ -1,7 +1,8 @@
 """Alignment of two sequences that are mostly alike, such as the requests of a log and the lines of its samples.
 
-Runs of keys that stand once in either sequence anchor the alignment; what lies between two anchors is aligned with
-the fewest skips (Myers 1986). So the work grows with the differences close to each other, not with all of them.
+Few differences are found with the fewest skips (Myers 1986), which takes time with the square of their number. Where
+there are many, runs of keys that stand once in either sequence anchor the alignment, and only what lies between two
+anchors is aligned that way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 Key = tuple[int, ...]
 
 _ANCHOR = 3  # Keys of a run; fewer may well be alike by chance.
+_FEW_EDITS = 300
 _MOST_EDITS = 2000  # A stretch without anchors that has more differences is not aligned; it bounds the work.
 
 
@@ -27,22 +29,25 @@ def aligned(keys: Sequence[Key], wanted: Sequence[Key]) -> np.ndarray:
     Returns:
         Shape (len(keys),), the index into ``wanted`` for each key, -1 for none; ascending.
     """
-    pairs: list[tuple[int, int]] = []
-    last_i, last_j = -1, -1
-    for i, j in [*_anchors(keys, wanted), (len(keys), len(wanted))]:
-        stretch = _common(keys[last_i + 1 : i], wanted[last_j + 1 : j])
-        pairs += [(last_i + 1 + a, last_j + 1 + b) for a, b in stretch]
-        pairs.append((i, j))
-        last_i, last_j = i, j
+    pairs = _common(keys, wanted, _FEW_EDITS) or _anchored(keys, wanted)
     place = np.full(len(keys), -1, dtype=np.int64)
     last_i, last_j = -1, -1
-    for i, j in pairs:
+    for i, j in [*pairs, (len(keys), len(wanted))]:
         if i - last_i == j - last_j:
             place[last_i + 1 : i] = np.arange(last_j + 1, j)
-        if i < len(keys):
-            place[i] = j
+        place[i : i + 1] = j
         last_i, last_j = i, j
     return place
+
+
+def _anchored(a: Sequence[Key], b: Sequence[Key]) -> list[tuple[int, int]]:
+    pairs: list[tuple[int, int]] = []
+    i, j = 0, 0
+    for end_i, end_j in [*_anchors(a, b), (len(a), len(b))]:
+        pairs += [(i + x, j + y) for x, y in _common(a[i:end_i], b[j:end_j], _MOST_EDITS)]
+        pairs.append((end_i, end_j))
+        i, j = end_i + 1, end_j + 1
+    return pairs[:-1]
 
 
 def runs(keys: Sequence[Key], size: int) -> list[tuple[Key, ...]]:
@@ -70,8 +75,8 @@ def _anchors(a: Sequence[Key], b: Sequence[Key]) -> list[tuple[int, int]]:
     for number, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
         before.append(last[length - 1] if length else -1)
-        ends[length:] = [j, *ends[length + 1 :]] if length < len(ends) else [j]
-        last[length:] = [number, *last[length + 1 :]] if length < len(last) else [number]
+        ends[length : length + 1] = [j]
+        last[length : length + 1] = [number]
     chosen = []
     number = last[-1] if last else -1
     while number >= 0:
@@ -80,8 +85,8 @@ def _anchors(a: Sequence[Key], b: Sequence[Key]) -> list[tuple[int, int]]:
     return chosen[::-1]
 
 
-def _common(a: Sequence[Key], b: Sequence[Key]) -> list[tuple[int, int]]:
-    """Return the index pairs of a longest common subsequence, none when it takes more than _MOST_EDITS skips.
+def _common(a: Sequence[Key], b: Sequence[Key], most_edits: int) -> list[tuple[int, int]]:
+    """Return the index pairs of a longest common subsequence, none when it takes more than ``most_edits`` skips.
 
     Diagonal d holds the pairs (i, i - d); ``furthest[d]`` is the largest i reached there with the skips so far.
     """
@@ -89,7 +94,7 @@ def _common(a: Sequence[Key], b: Sequence[Key]) -> list[tuple[int, int]]:
         return []
     furthest = {1: 0}
     history: list[array] = []
-    for edits in range(min(len(a) + len(b), _MOST_EDITS) + 1):
+    for edits in range(min(len(a) + len(b), most_edits) + 1):
         history.append(array("i", [furthest.get(d, -1) for d in range(-edits - 1, edits + 2)]))
         for diagonal in range(-edits, edits + 1, 2):
             before = _came_from(history[-1], edits, diagonal)

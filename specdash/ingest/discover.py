@@ -56,18 +56,17 @@ def discover(files: list[File], stem: str) -> Discovered:
     """
     folders, unread = _recognised(files)
     about = folders.pop_about()
-    runs = {
-        folder: roles for folder, roles in folders.items() if roles.keys() & {Role.STEPS, Role.COUNTERS, Role.PRINTED}
-    }
+    runs = {folder: roles for folder, roles in folders.items() if _is_run(folder, folders)}
     for folder, roles in folders.items():
         if folder in runs:
             continue
         owner = _owner(folder, runs)
         for role, members in roles.items():
-            if owner is None or (role is Role.SAMPLES and Role.STEPS not in runs[owner]):
+            if owner is None:
                 unread += [file.path for file in members]
             else:
                 runs[owner].setdefault(role, []).extend(members)
+    unread += _superfluous(runs)
     _inherit_configs(folders, runs)
     if not runs:
         names = ", ".join(sorted(file.path for file in files)[:8]) + (", …" if len(files) > 8 else "")
@@ -83,6 +82,24 @@ def discover(files: list[File], stem: str) -> Discovered:
         for folder, roles in runs.items()
     ]
     return Discovered(sorted(made, key=lambda run: natural(run.name)), about, sorted(unread))
+
+
+def _is_run(folder: PurePosixPath, folders: _Folders) -> bool:
+    """Tell whether a folder is a run of its own; one with the samples of a dataset belongs to the log above it."""
+    roles = folders[folder].keys()
+    if roles & {Role.STEPS, Role.COUNTERS}:
+        return True
+    below_log = any(Role.STEPS in folders.get(parent, {}) for parent in folder.parents)
+    return Role.PRINTED in roles and not (Role.SAMPLES in roles and below_log)
+
+
+def _superfluous(runs: dict[PurePosixPath, dict[Role, list[File]]]) -> list[str]:
+    """Take out of the runs what their other files leave no use for, and return its paths."""
+    taken = []
+    for roles in runs.values():
+        useless = Role.COUNTERS if Role.STEPS in roles else Role.SAMPLES
+        taken += [file.path for file in roles.pop(useless, [])]
+    return taken
 
 
 class _Folders(dict[PurePosixPath, dict[Role, list[File]]]):

@@ -7,24 +7,22 @@ counts, and for other ids, the two sequences are aligned on their counts, respon
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
+import re
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 import polars as pl
 
+from specdash.ingest import align
+from specdash.ingest.align import Key
 from specdash.schema import InputError, Mapping, RunWarning
 
 ACCEPTED_SHARE = 0.95
 """Below this share of matching counts a mapping is refused: it would put answers under the wrong prompts."""
 
-_MOST_EDITS = 2000  # An alignment with more differences than that is no alignment; it also bounds the work.
 _MOST_OFFSETS = 64  # Responses that may be absent before the first id.
 _SHOWN = 3
-
-Key = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -70,16 +68,24 @@ def assign(log: Log, parts: list[pl.DataFrame], paths: list[str]) -> Mapped:
         paths: Path of each file, for messages.
 
     Raises:
-        InputError: A request id stands on two lines of the samples.
+        InputError: A request id stands on two lines of the samples, or they hold nothing to assign them by.
     """
     keys, columns = _log_keys(log, parts)
-    samples = pl.concat(_ordered(parts, keys, columns))
+    samples = pl.concat(parts)
     wanted = _sample_keys(samples, columns)
-    tried = []
-    if samples["request"].null_count() == 0:
-        tried.append(_by_id(log, samples, paths))
-    if not tried or _share(tried[0], keys, wanted) < ACCEPTED_SHARE:
+    identified = samples["request"].null_count() == 0
+    tried = [_by_id(log, samples, paths)] if identified else []
+    if columns and (not tried or _share(tried[0], keys, wanted) < ACCEPTED_SHARE):
+        samples = pl.concat(_ordered(parts, keys, columns))
+        wanted = _sample_keys(samples, columns)
+        tried = [_by_id(log, samples, paths)] if identified else []
         tried += _by_position(log, keys, wanted)
+    if not tried:
+        raise InputError(
+            "the samples cannot be assigned: neither request ids nor counts stand on every line",
+            file=", ".join(paths),
+            expected="one of both on every line",
+        )
     best = max(tried, key=lambda sample: _share(sample, keys, wanted))
     return _judged(log, best, samples, keys, wanted, columns)
 
@@ -121,40 +127,36 @@ def _by_id(log: Log, samples: pl.DataFrame, paths: list[str]) -> np.ndarray:
         twice = ids.filter(ids.is_duplicated())[0]
         raise InputError(f"request {twice} stands on two lines", file=", ".join(paths), expected="a line a request")
     row_of = {request: row for row, request in enumerate(ids)}
-    if log.numbers is None:
-        return np.array([row_of.get(request, -1) for request in log.requests], dtype=np.int64)
-    by_number = {int(request): row for request, row in row_of.items() if request.strip().isdecimal()}
-    return np.array([by_number.get(number, -1) for number in log.numbers.tolist()], dtype=np.int64)
+    rows = [row_of.get(request, -1) for request in log.requests]
+    if log.numbers is not None:
+        by_number = {_number(request): row for request, row in row_of.items()}
+        rows = [by_number.get(n, -1) if row < 0 else row for row, n in zip(rows, log.numbers.tolist(), strict=True)]
+    return np.array(rows, dtype=np.int64)
+
+
+def _number(request: str) -> int | None:
+    return int(request) if re.fullmatch(r"-?[0-9]{1,30}", request) else None
 
 
 def _ordered(parts: list[pl.DataFrame], keys: list[Key], columns: list[str]) -> list[pl.DataFrame]:
     """Put the files in the order in which the log runs through them.
 
-    Each file votes with its runs of three lines: where such a run stands once in the log, the distance of the two
-    places is where the file starts. The median over a file's runs is robust against absent responses.
+    Each file votes with its runs of three lines, with shorter ones where it has none of them: where such a run stands
+    once in the log, the distance of the two places is where the file starts. The median over a file's runs is robust
+    against absent responses.
     """
     if len(parts) == 1:
         return parts
+    known = {size: align.places(keys, size) for size in (3, 2, 1)}
     starts = []
     for part in parts:
-        wanted = _sample_keys(part, columns)
-        size = min(3, len(wanted))
-        places = _places(keys, size)
-        votes = [places[run][0] - i for i, run in enumerate(_runs(wanted, size)) if len(places.get(run, ())) == 1]
-        votes = votes or [place - i for i, run in enumerate(_runs(wanted, size)) for place in places.get(run, ())]
+        wanted, votes = _sample_keys(part, columns), []
+        for size, places in known.items():
+            votes = votes or [
+                places[run][0] - i for i, run in enumerate(align.runs(wanted, size)) if len(places.get(run, ())) == 1
+            ]
         starts.append(median(votes) if votes else float("inf"))
     return [parts[i] for i in np.argsort(starts, kind="stable")]
-
-
-def _runs(keys: list[Key], size: int) -> list[tuple[Key, ...]]:
-    return list(zip(*(keys[i:] for i in range(size)), strict=False))
-
-
-def _places(keys: list[Key], size: int) -> dict[tuple[Key, ...], list[int]]:
-    places = defaultdict(list)
-    for i, run in enumerate(_runs(keys, size)):
-        places[run].append(i)
-    return places
 
 
 def _by_position(log: Log, keys: list[Key], wanted: list[Key]) -> list[np.ndarray]:
@@ -164,7 +166,7 @@ def _by_position(log: Log, keys: list[Key], wanted: list[Key]) -> list[np.ndarra
         tried.append(_by_gaps(log.numbers, keys, wanted))
         if _matches(tried[0], keys, wanted) == len(keys):
             return tried
-    return [*tried, _aligned(keys, wanted)]
+    return [*tried, align.aligned(keys, wanted)]
 
 
 def _by_gaps(numbers: np.ndarray, keys: list[Key], wanted: list[Key]) -> np.ndarray:
@@ -175,63 +177,6 @@ def _by_gaps(numbers: np.ndarray, keys: list[Key], wanted: list[Key]) -> np.ndar
         np.where(place + shift < len(wanted), place + shift, -1) for shift in range(min(spare, _MOST_OFFSETS) + 1)
     ]
     return max(shifted, key=lambda sample: _matches(sample, keys, wanted))
-
-
-def _aligned(keys: list[Key], wanted: list[Key]) -> np.ndarray:
-    """Align the log with the samples on equal keys, with the fewest skips (Myers 1986), then pair what lies between.
-
-    Between two aligned pairs, equally many requests and lines left over belong together, their counts differing.
-    """
-    sample = np.full(len(keys), -1, dtype=np.int64)
-    pairs = _common(keys, wanted)
-    for i, j in pairs:
-        sample[i] = j
-    last_i, last_j = -1, -1
-    for i, j in [*pairs, (len(keys), len(wanted))]:
-        if i - last_i == j - last_j:
-            sample[last_i + 1 : i] = np.arange(last_j + 1, j)
-        last_i, last_j = i, j
-    return sample
-
-
-def _common(a: list[Key], b: list[Key]) -> list[tuple[int, int]]:
-    """Return the index pairs of a longest common subsequence, none when it takes more than _MOST_EDITS skips.
-
-    Diagonal d holds the pairs (i, i - d); ``furthest[d]`` is the largest i reached there with the skips so far.
-    """
-    furthest = {1: 0}
-    history: list[array] = []
-    for edits in range(min(len(a) + len(b), _MOST_EDITS) + 1):
-        history.append(array("i", [furthest.get(d, -1) for d in range(-edits - 1, edits + 2)]))
-        for diagonal in range(-edits, edits + 1, 2):
-            before = _came_from(history[-1], edits, diagonal)
-            i = furthest[before] + (before < diagonal)
-            j = i - diagonal
-            while i < len(a) and j < len(b) and a[i] == b[j]:
-                i, j = i + 1, j + 1
-            furthest[diagonal] = i
-            if i >= len(a) and j >= len(b):
-                return _walked_back(history, len(a), len(b))
-    return []
-
-
-def _came_from(furthest: array, edits: int, diagonal: int) -> int:
-    """Return the neighbouring diagonal from which ``diagonal`` is entered with its last skip."""
-    left, right = furthest[diagonal + edits], furthest[diagonal + edits + 2]
-    return diagonal + 1 if diagonal == -edits or (diagonal != edits and left < right) else diagonal - 1
-
-
-def _walked_back(history: list[array], i: int, j: int) -> list[tuple[int, int]]:
-    pairs = []
-    for edits in range(len(history) - 1, -1, -1):
-        before = _came_from(history[edits], edits, i - j)
-        start_i = history[edits][before + edits + 1] if edits else 0
-        start_j = start_i - before if edits else 0
-        while i > start_i and j > start_j:
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-        i, j = start_i, start_j
-    return pairs[::-1]
 
 
 def _judged(

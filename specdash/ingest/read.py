@@ -80,6 +80,10 @@ def read(
 
 def read_source(source: Source, workspace: Path, options: Options, progress: Progress | None = None) -> Evaluation:
     """Read an opened evaluation; see ``read``."""
+    try:
+        source.name.encode()
+    except UnicodeEncodeError:
+        raise InputError("has a name that is not UTF-8 text", file=source.name) from None
     found = discover(list(source.members), source.stem)
     about = config.read_about(found.about) if found.about else {}
     if options.config:
@@ -118,7 +122,7 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
         warnings += printed_check.disagreements(run)
     if found.unread:
         listed = ", ".join(found.unread[:5]) + (", …" if len(found.unread) > 5 else "")
-        warnings.append(RunWarning("unread_files", f"not recognised and not read: {listed}"))
+        warnings.append(RunWarning("unread_files", f"not read, as not recognised or not needed: {listed}"))
     return replace(run, warnings=tuple(warnings))
 
 
@@ -164,8 +168,7 @@ def _responses(
     if not files.files(Role.SAMPLES):
         return _fitted(alone), None, []
     parts = [samples.read(file, _dataset_of(file, files)) for file in files.files(Role.SAMPLES)]
-    numbers = log.requests.cast(pl.Int64).to_numpy() if log.numbered else None
-    known = mapping.Log(bare["request"], numbers, _sums(counts))
+    known = mapping.Log(bare["request"], log.numbers, _sums(counts))
     mapped = mapping.assign(known, parts, [file.path for file in files.files(Role.SAMPLES)])
     if mapped.refused:
         return _fitted(alone), mapped.result, list(mapped.warnings)
@@ -185,9 +188,18 @@ def _fitted(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dataset_of(file: File, files: RunFiles) -> str:
-    """Return the dataset of a samples file's lines that name none: its folder, or what follows in its own name."""
-    own = stem(file)[len("samples") :].strip("_-. ") if stem(file).lower().startswith("samples") else ""
-    return own or file.path.rpartition("/")[0].rpartition("/")[2] or files.name
+    """Return the dataset of a samples file's lines that name none.
+
+    It is what follows ``samples`` in the file's name, else its folder; of several files in one folder their own name.
+    """
+    folder = file.path.rpartition("/")[0]
+    name = stem(file)
+    if name.lower().startswith("samples"):
+        own = name[len("samples") :].strip("_-. ")
+    else:
+        beside = [other for other in files.files(Role.SAMPLES) if other.path.rpartition("/")[0] == folder]
+        own = name if len(beside) > 1 else ""
+    return own or folder.rpartition("/")[2] or files.name
 
 
 def _sums(counts: pl.DataFrame) -> pl.DataFrame:
