@@ -5,7 +5,6 @@ import streamlit as st
 from specdash.ui import router, selection, text
 
 router.enter()
-st.set_page_config(page_title="specdash", page_icon=str(router.ICON), layout="wide")
 navigation = st.navigation(router.pages())
 st.session_state["selection"] = selection.sidebar()
 for what in selection.missing():

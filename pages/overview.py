@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specdash.report import tables
-from specdash.ui import library, router, text, uploads
+from specdash.ui import library, router, selection, text, uploads
 from specdash.ui.tables import show
 
 router.ensure()
@@ -22,7 +22,7 @@ def library_section():
                     text.paragraph(
                         f"{entry.id} · {entry.source} · {len(entry.runs)} runs · added {entry.added}", faint=True
                     )
-                st.button("Open", key=f"open-{entry.id}", on_click=open_entry, args=(entry.id,))
+                st.button("Open", key=f"open-{entry.id}", on_click=selection.choose, args=(entry.id,))
                 with st.popover("Remove"):
                     st.write("Remove this evaluation for everybody who uses this library?")
                     st.button(
@@ -30,13 +30,10 @@ def library_section():
                     )
 
 
-def open_entry(id):
-    st.session_state["eval"] = id
-
-
 def remove_entry(id):
     library.store().remove(id)
     library.forget()
+    selection.leave(id)
 
 
 def headline():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import tempfile
@@ -30,8 +31,13 @@ class _Commands(click.Group):
         except (InputError, OSError) as error:
             if isinstance(error, BrokenPipeError):
                 raise
-            click.echo(f"specdash: {error}", err=True)
+            _say(str(error))
             ctx.exit(1)
+
+
+def _say(message: str) -> None:
+    """Print one line on stderr, whatever stands in the message."""
+    click.echo(f"specdash: {report.printable(message)}", err=True)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,10 +54,11 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
         if not equals or not key.strip():
             raise click.BadParameter(f"{pair!r} is not of the form key=value")
         try:
-            parsed = json.loads(value)
-        except ValueError:
+            parsed = json.loads(value, parse_constant=str)
+        except (ValueError, RecursionError):
             parsed = value
-        settings[key.strip()] = parsed if isinstance(parsed, str | int | float | bool) else value
+        endless = isinstance(parsed, float) and not math.isfinite(parsed)
+        settings[key.strip()] = value if endless or isinstance(parsed, list | dict | None) else parsed
     return settings
 
 
@@ -112,12 +119,11 @@ def _evaluation(source: str, library: Store, settings: dict[str, Any]) -> Iterat
 @contextmanager
 def _output(out: Path | None, name: str) -> Iterator[TextIO]:
     if out is None:
-        sys.stdout.reconfigure(errors="replace")
         yield sys.stdout
         return
     path = out / name if out.is_dir() or not out.suffix else out
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as stream:
+    with path.open("w", encoding="utf-8", errors="replace") as stream:
         yield stream
 
 
@@ -167,13 +173,13 @@ def add(paths: tuple[Path, ...], keep_original: bool, settings: dict[str, Any]) 
                     progress=progress,
                 )
         except (InputError, OSError) as error:
-            click.echo(f"specdash: {error}", err=True)
+            _say(str(error))
             failed = True
             continue
-        click.echo(f"{evaluation.id}  {evaluation.title}")
+        click.echo(f"{evaluation.id}  {report.printable(evaluation.title)}")
         for run in evaluation.runs:
             for warning in run.warnings:
-                click.echo(f"specdash: {run.name}: {warning.message}", err=True)
+                _say(f"{run.name}: {warning.message}")
     if failed:
         sys.exit(1)
 
@@ -189,7 +195,20 @@ def list_command(fmt: str) -> None:
         click.echo(json.dumps(listed, indent=1))
         return
     for entry in entries:
-        click.echo(f"{entry.id}  {entry.added}  {entry.title}  ({entry.source}; runs: {', '.join(entry.runs)})")
+        line = f"{entry.id}  {entry.added}  {entry.title}  ({entry.source}; runs: {', '.join(entry.runs)})"
+        click.echo(report.printable(line))
+
+
+@cli.command()
+@click.argument("evaluation_id", metavar="ID")
+@click.option("-o", "out", type=click.Path(path_type=Path), metavar="FILE", help="[default: ID.specdash.zip]")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+def export(evaluation_id: str, out: Path | None, force: bool) -> None:
+    """Write an evaluation of the library to a zip that ``specdash add`` takes in, and print the zip's name."""
+    target = out or Path(f"{evaluation_id}.specdash.zip")
+    if target.exists() and not force:
+        raise InputError("is there already", file=str(target), expected="another -o FILE, or --force")
+    click.echo(report.printable(str(Store(home()).export(evaluation_id, target))))
 
 
 @cli.command()
@@ -201,4 +220,6 @@ def remove(evaluation_id: str) -> None:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # A terminal that knows no τ gets a question mark.
     cli(prog_name="specdash")

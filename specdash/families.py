@@ -26,7 +26,10 @@ def load(path: Path | None = None) -> FamilyOf:
     """
     known = _parse(resources.files("specdash").joinpath("families.toml").read_text("utf-8"), "families.toml")
     if path is not None and path.is_file():
-        known |= _parse(path.read_text("utf-8"), str(path))
+        try:
+            known |= _parse(path.read_text("utf-8"), str(path))
+        except UnicodeDecodeError as error:
+            raise InputError("not UTF-8 text", file=str(path), found=error.object[error.start : error.start + 4]) from None
     return lambda dataset: known.get(_normalised(dataset))
 
 

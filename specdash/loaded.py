@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ class Loaded:
             if run in (None, found["name"])
             for row in found["families" if by_family else "datasets"]
         ]
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, schema=["run", "dataset", "family", *dict.fromkeys(keys)], infer_schema_length=None)
 
 
 def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
@@ -82,4 +82,5 @@ def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
         options = ingest.Options(dict(config or {}))
         limits = ingest.Limits.from_env(os.environ)
         evaluation = ingest.read(path, Path(workspace), options=options, limits=limits)
-    return Loaded(evaluation, family_of)
+    runs = tuple(replace(run, steps=None) for run in evaluation.runs)  # Their files went with the workspace.
+    return Loaded(replace(evaluation, runs=runs), family_of)

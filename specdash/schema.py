@@ -13,6 +13,7 @@ This module knows nothing else of the project.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -78,7 +79,7 @@ class InputError(Exception):
             what.append(f"found {self.found}")
         if self.expected is not None:
             what.append(f"expected {self.expected}")
-        return " ".join(f"{where + ': ' if where else ''}{'; '.join(what)}".split())
+        return _printable(" ".join(f"{where + ': ' if where else ''}{'; '.join(what)}".split()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.problem, self.file, self.line, self.found, self.expected)
@@ -90,11 +91,35 @@ def _rebuild(problem: str, file: str | None, line: int | None, found: str | None
     return error
 
 
-def _shown(value: object, limit: int = 120) -> str:
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _shown(value: object, limit: int = 300) -> str:
     """Return ``value`` for an error message: printable, on one line, not longer than ``limit``."""
     text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    text = _printable(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def check_settings(settings: dict[str, Any], file: str | None = None) -> None:
+    """Let settings pass whose K is possible and whose numbers are finite: JSON has no word for others.
+
+    Args:
+        settings: By name; what is no number is not looked at.
+        file: Where they come from.
+
+    Raises:
+        InputError: ``k`` is not a whole number from 0 to MAX_DRAFTED, or a number is not finite.
+    """
+    k = settings.get("k")
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= MAX_DRAFTED):
+        raise InputError(
+            "k is not a block length", file=file, found=k, expected=f"a whole number from 0 to {MAX_DRAFTED}"
+        )
+    for name, value in settings.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{_shown(name, 40)} is not finite", file=file, found=value, expected="a number")
 
 
 @dataclass(frozen=True)
@@ -228,6 +253,8 @@ class Evaluation:
         order: "recorded", or "invented" when the order of steps means nothing.
         options: The ingest options that went into the id.
         added: When it was stored (ISO 8601, UTC); None while it is not.
+        notes: What people wrote about it.
+        tags: Short words of people, to find it by.
     """
 
     id: str
@@ -240,6 +267,8 @@ class Evaluation:
     order: str = "recorded"
     options: dict[str, Any] = field(default_factory=dict)
     added: str | None = None
+    notes: str = ""
+    tags: tuple[str, ...] = ()
 
     def run(self, name: str) -> Run:
         """Return the run of that name.

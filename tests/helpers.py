@@ -12,6 +12,7 @@ import polars as pl
 from specdash.schema import COUNTERS, COUNTS, RATES, RESPONSES, Granularity, Run
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
+REPORT = Path(__file__).parents[1] / "data" / "reference_tables"
 
 Step = tuple[int, int]
 """Drafted and accepted tokens of a verify step: (K_s, a_s)."""
@@ -59,15 +60,15 @@ def counters(steps, dataset="d", *, block=None, per_position=None, drafted=None,
     """A row of schema.COUNTERS as given; what is accepted follows from ``per_position`` where it is not."""
     if accepted is None:
         accepted = sum(per_position)
-    return dict(
-        dataset=dataset,
-        responses=responses,
-        steps=steps,
-        drafted=drafted,
-        accepted=accepted,
-        per_position=per_position,
-        block=block,
-    )
+    return {
+        "dataset": dataset,
+        "responses": responses,
+        "steps": steps,
+        "drafted": drafted,
+        "accepted": accepted,
+        "per_position": per_position,
+        "block": block,
+    }
 
 
 def counters_of(steps, dataset="d", *, block=None) -> dict:
@@ -128,3 +129,9 @@ def log_a() -> tuple[Response, ...]:
 
 def edge() -> tuple[Response, ...]:
     return golden_responses("edge.csv", "edge_requests.csv")
+
+
+def report_table(name: str) -> dict[str, dict[str, str]]:
+    """The rows of one of the acceptance report's printed tables, by dataset; a cell that is not printed is empty."""
+    with (REPORT / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        return {row["dataset"]: row for row in csv.DictReader(lines)}

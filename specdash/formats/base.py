@@ -106,7 +106,7 @@ def read_json(file: File) -> Any:
         document = json.loads(text, parse_constant=lambda _: None, parse_float=finite)
         half = _half_pair(text, document)
     except json.JSONDecodeError as error:
-        found = text[max(0, error.pos - 20) : error.pos + 20] or "nothing"
+        found = text[max(0, error.pos - 20) : error.pos + 20].strip() or "nothing"
         raise InputError(f"not valid JSON ({error.msg})", file=file.path, line=error.lineno, found=found) from None
     except ValueError as error:  # a whole number of thousands of digits
         raise InputError("not readable JSON", file=file.path, found=str(error)) from None

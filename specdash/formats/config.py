@@ -6,7 +6,7 @@ from typing import Any
 
 from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
 from specdash.formats.synonyms import CONFIG, match, normalised
-from specdash.schema import MAX_DRAFTED, InputError
+from specdash.schema import InputError, check_settings
 
 _NAMES = """
 config args run_config run_args eval_config eval_args bench_config settings params parameters metadata meta
@@ -43,30 +43,15 @@ def read(file: File) -> dict[str, Any]:
     """
     document = read_json(file)
     if not isinstance(document, dict):
-        raise InputError("not a JSON object", file=file.path, expected="settings by name")
+        raise InputError("not a JSON object", file=file.path, found=document, expected="settings by name")
     flat = _flat(document)
     matched = match(_last_parts(flat), CONFIG, file=file.path)
     by_part = {part: name for name in reversed(flat) for part in (name.rpartition(".")[2],)}
     known = {ours: flat[by_part[theirs]] for ours, theirs in matched.items()}
     used = {by_part[theirs] for theirs in matched.values()}
-    return check(
-        known | {name: value for name, value in flat.items() if name not in used and name not in known},
-        file.path,
-    )
-
-
-def check(config: dict[str, Any], path: str) -> dict[str, Any]:
-    """Return the configuration if its K is possible.
-
-    Raises:
-        InputError: ``k`` is not a whole number from 0 to MAX_DRAFTED.
-    """
-    k = config.get("k")
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= MAX_DRAFTED):
-        raise InputError(
-            "k is not a block length", file=path, found=k, expected=f"a whole number from 0 to {MAX_DRAFTED}"
-        )
-    return config
+    settings = known | {name: value for name, value in flat.items() if name not in used and name not in known}
+    check_settings(settings, file.path)
+    return settings
 
 
 def _last_parts(flat: dict[str, Any]) -> list[str]:
@@ -100,7 +85,9 @@ def read_about(file: File) -> dict[str, Any]:
     """
     document = read_json(file)
     if not isinstance(document, dict):
-        raise InputError("not a JSON object", file=file.path, expected="title, note, reconstruction, order")
+        raise InputError(
+            "not a JSON object", file=file.path, found=document, expected="title, note, reconstruction, order"
+        )
     kinds = {"title": str, "note": str, "reconstruction": bool, "order": str}
     about = {name: document[name] for name in kinds if name in document}
     for name, value in about.items():

@@ -136,7 +136,7 @@ def _count(values: dict[str, Any], column: str, dataset: str, path: str) -> int 
             f"{dataset}: {column} is not a count",
             file=path,
             found=value,
-            expected="a whole number, 0 or more" if not isinstance(value, int) or value < 0 else "at most 2^53",
+            expected="a whole number from 0 to 2^53",
         )
     return value
 

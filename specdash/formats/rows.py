@@ -86,6 +86,8 @@ def rewrite(source: Path, name: str, columns: dict[str, int], width: int, header
         for number, (line, cells) in enumerate(_rows(source, name)):
             if header and not number:
                 continue
+            if len(cells) == width + 1 and not cells[-1].strip(BLANK):
+                cells.pop()  # a comma at the end of a row, to which DuckDB does not object either
             if len(cells) != width:
                 _wrong_width(source, name, line, cells, width)
             writer.writerow(check(name, line, *(cells[columns[c]] for c in ("request", "drafted", "accepted"))))

@@ -127,7 +127,7 @@ def _parsed(raw: bytes, path: str, line: int) -> Any:
         found: Any = raw[error.start : error.start + 4]
         raise InputError("not UTF-8 text", file=path, line=line, found=found, expected="UTF-8") from None
     except json.JSONDecodeError as error:
-        found = f"{error.msg} at {text[error.pos : error.pos + 40].strip() or 'the end'}"
+        found = f"{text[error.pos : error.pos + 40].strip() or 'the end'} ({error.msg})"
     except ValueError as error:  # a whole number of thousands of digits
         found = str(error)
     except RecursionError:

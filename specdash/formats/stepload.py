@@ -9,7 +9,9 @@ as text with every value checked. Where DuckDB refuses a file, or a check fails,
 from __future__ import annotations
 
 import re
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -84,9 +86,9 @@ def parquet_columns(source: Path, name: str) -> list[str]:
         InputError: It is none.
     """
     try:
-        described = _connect(source.parent).execute(f"DESCRIBE SELECT * FROM {_parquet(source, name)}").fetchall()
+        described = _connect().execute(f"DESCRIBE SELECT * FROM {_parquet(source, name)}").fetchall()
     except duckdb.Error as error:
-        raise _unreadable(name, error) from None
+        raise _unreadable(source, name, error) from None
     return [column for column, *_ in described]
 
 
@@ -108,14 +110,14 @@ def load_parquet(source: Path, name: str, columns: dict[str, str], target: Path)
     if _copied(_checked(cells, relation), target) and _valid(target):
         return
     try:
-        _explain(name, f"SELECT {', '.join(cells[column] for column in _COLUMNS)} FROM {relation}", target.parent)
+        _explain(name, f"SELECT {', '.join(cells[column] for column in _COLUMNS)} FROM {relation}")
     except duckdb.Error as error:
-        raise _unreadable(name, error) from None
+        raise _unreadable(source, name, error) from None
 
 
-def _explain(name: str, query: str, spill: Path) -> None:
+def _explain(name: str, query: str) -> None:
     """Raise the error that names the first wrong row of a Parquet log."""
-    result = _connect(spill).execute(query)
+    result = _connect().execute(query)
     number = 0
     while batch := result.fetchmany(100_000):
         for cells in batch:
@@ -124,8 +126,9 @@ def _explain(name: str, query: str, spill: Path) -> None:
     raise InputError("the step log cannot be loaded", file=name) if number else empty(name)
 
 
-def _unreadable(name: str, error: duckdb.Error) -> InputError:
-    return InputError("not a readable Parquet file", file=name, found=str(error).splitlines()[0])
+def _unreadable(source: Path, name: str, error: duckdb.Error) -> InputError:
+    said = str(error).splitlines()[0].replace(str(source), name)
+    return InputError("not a readable Parquet file", file=name, found=said)
 
 
 def _scan(source: Path, body: int) -> tuple[bool, int]:
@@ -202,9 +205,18 @@ def _checked(cells: dict[str, str], relation: str) -> str:
     )
 
 
-def _connect(spill: Path) -> duckdb.DuckDBPyConnection:
-    """Connect to an empty database in memory; what does not fit there goes to ``spill``, not where we happen to be."""
-    return duckdb.connect(config={"temp_directory": str(spill), "autoinstall_known_extensions": "false"})
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """Return the empty database in memory that all loads share: opening one takes longer than a small log."""
+    spill = Path(tempfile.gettempdir()) / "specdash-spill"  # made when needed; DuckDB's own is where we happen to be
+    # A file that was written anew must be read anew: no cache of files.
+    settings = {"autoinstall_known_extensions": "false", "enable_external_file_cache": "false"}
+    return duckdb.connect(config=settings | {"temp_directory": str(spill)})
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    """Return a connection of its own for the calling thread."""
+    return _database().cursor()
 
 
 def _copied(query: str, target: Path) -> bool:
@@ -215,7 +227,7 @@ def _copied(query: str, target: Path) -> bool:
     """
     copy = f"COPY ({query}) TO {_literal(target, target.name)} (FORMAT parquet, COMPRESSION zstd)"
     try:
-        _connect(target.parent).execute(copy)
+        _connect().execute(copy)
     except duckdb.Error as error:
         if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
             raise OSError(f"the step log cannot be loaded: {str(error).splitlines()[0]}") from error

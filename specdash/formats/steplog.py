@@ -77,24 +77,22 @@ def read(files: list[File], workspace: Path) -> StepLog:
 
 
 def _layout(file: File) -> Layout:
-    """Find the columns of a CSV from its first line that is not blank.
+    """Find the columns of a CSV from its first row that is not blank.
 
     Raises:
         InputError: There is no row, or the columns are not those of a step log.
     """
-    head = file.head()
-    offset = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    number = 0
-    for raw in head[offset:].splitlines(keepends=True):
-        number, offset = number + 1, offset + len(raw)
-        if raw.strip():
-            break
-    else:
+    head = file.head().removeprefix(b"\xef\xbb\xbf")
+    lines = head.splitlines(keepends=True)
+    number = next((i for i, raw in enumerate(lines, start=1) if raw.strip()), None)
+    if number is None:
         raise stepload.empty(file.path)
     try:
-        cells = next(csv.reader([raw.decode("utf-8")], skipinitialspace=True))
+        row = csv.reader((raw.decode() for raw in lines[number - 1 :]), skipinitialspace=True, strict=True)
+        cells = next(row)
     except (UnicodeDecodeError, csv.Error):
-        raise InputError("not a CSV file", file=file.path, line=number, found=raw[:60], expected=_EXPECTED) from None
+        found = lines[number - 1][:60]
+        raise InputError("not a CSV file", file=file.path, line=number, found=found, expected=_EXPECTED) from None
     if any(rows.is_number(cell) for cell in cells[1:]):
         if len(cells) != 3:
             raise InputError(
@@ -106,7 +104,8 @@ def _layout(file: File) -> Layout:
             )
         return stepload.BARE
     columns = _columns(cells, file.path, number)
-    return Layout(len(cells), {ours: cells.index(theirs) for ours, theirs in columns.items()}, header=True, body=offset)
+    body = len(file.head()) - len(head) + sum(map(len, lines[: number - 1 + row.line_num]))
+    return Layout(len(cells), {ours: cells.index(theirs) for ours, theirs in columns.items()}, header=True, body=body)
 
 
 def _parquet_columns(file: File) -> dict[str, str]:
@@ -134,7 +133,8 @@ def _columns(names: list[str], path: str, line: int | None) -> dict[str, str]:
 def _check_disjoint(shards: list[tuple[File, Path]]) -> None:
     seen: dict[str, str] = {}
     for file, target in shards if len(shards) > 1 else []:
-        requests = stepload.scan(target).select(pl.col("request").cast(pl.String).unique()).collect()["request"]
+        ids = pl.col("request").cast(pl.String).unique(maintain_order=True)
+        requests = stepload.scan(target).select(ids).collect()["request"]
         if shared := next((r for r in requests if r in seen), None):
             raise InputError(
                 f"request {shared} is in {seen[shared]} too",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from specdash.ingest.read import Options, evaluation_id, read_source
+from specdash.ingest import exported
+from specdash.ingest.options import Options, evaluation_id
+from specdash.ingest.read import read_source
 from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, open_source
 from specdash.schema import Evaluation
 from specdash.store import Store
@@ -22,22 +24,27 @@ def add(
     """Read an evaluation and store it, whole or not at all; one that is stored already is returned as it is.
 
     Args:
-        path: A zip, a folder or a single file.
+        path: A zip, a folder or a single file; also what a library exported.
         store: The library.
         options: What the user says of it; with other options it is another evaluation.
         limits: What it may unpack to.
-        keep_original: Keep a copy of the input beside what was read from it.
+        keep_original: Keep a copy of the input beside what was read from it; not of an export, which is no more.
         progress: Called with a stage and the bytes done and in all; what it raises ends the reading.
 
     Raises:
         InputError: It cannot be read as a whole; the library is as before.
     """
-    options = options or Options()
+    options, said = options or Options(), None
     with store.workspace() as workspace, open_source(path, workspace, limits, progress) as source:
-        id = evaluation_id(source.sha256, options)
+        found = exported.recognise(source, options)
+        id = found["id"] if found else evaluation_id(source.sha256, options)
         if id in store:
             return store.open(id)
-        evaluation = read_source(source, workspace, options, progress)
+        if found:
+            evaluation, said = exported.read(source, found, workspace, progress)
+        else:
+            evaluation = read_source(source, workspace, options, progress)
         if progress:
             progress("store", 0, None)
-        return store.add(evaluation, original=path if keep_original else None)
+        kept = path if keep_original and not found else None
+        return store.add(evaluation, original=kept, said=said)

@@ -71,21 +71,23 @@ def assign(log: Log, parts: list[pl.DataFrame], paths: list[str]) -> Mapped:
         InputError: A request id stands on two lines of the samples, or they hold nothing to assign them by.
     """
     keys, columns = _log_keys(log, parts)
-    samples = pl.concat(parts)
-    wanted = _sample_keys(samples, columns)
-    identified = samples["request"].null_count() == 0
-    tried = [_by_id(log, samples, paths)] if identified else []
-    if columns and (not tried or _share(tried[0], keys, wanted) < ACCEPTED_SHARE):
-        samples = pl.concat(_ordered(parts, keys, columns))
-        wanted = _sample_keys(samples, columns)
-        tried = [_by_id(log, samples, paths)] if identified else []
-        tried += _by_position(log, keys, wanted)
-    if not tried:
+    identified = all(part["request"].null_count() == 0 for part in parts)
+    if not identified and not columns:
         raise InputError(
             "the samples cannot be assigned: neither request ids nor counts stand on every line",
             file=", ".join(paths),
             expected="one of both on every line",
         )
+    tried: list[np.ndarray] = []
+    if identified:
+        samples = pl.concat(_ordered_by_id(log, parts, paths))
+        wanted = _sample_keys(samples, columns)
+        tried = [_by_id(log, samples, paths)]
+    if columns and (not tried or _share(tried[0], keys, wanted) < ACCEPTED_SHARE):
+        samples = pl.concat(_ordered(parts, keys, columns))
+        wanted = _sample_keys(samples, columns)
+        tried = [_by_id(log, samples, paths)] if identified else []
+        tried += _by_position(log, keys, wanted)
     best = max(tried, key=lambda sample: _share(sample, keys, wanted))
     return _judged(log, best, samples, keys, wanted, columns)
 
@@ -132,6 +134,16 @@ def _by_id(log: Log, samples: pl.DataFrame, paths: list[str]) -> np.ndarray:
         by_number = {_number(request): row for request, row in row_of.items()}
         rows = [by_number.get(n, -1) if row < 0 else row for row, n in zip(rows, log.numbers.tolist(), strict=True)]
     return np.array(rows, dtype=np.int64)
+
+
+def _ordered_by_id(log: Log, parts: list[pl.DataFrame], paths: list[str]) -> list[pl.DataFrame]:
+    """Put the files in the order in which the log first names one of their requests."""
+    if len(parts) == 1:
+        return parts
+    sample = _by_id(log, pl.concat(parts), paths)
+    part_of = np.repeat(np.arange(len(parts)), [part.height for part in parts])
+    seen = dict.fromkeys(part_of[sample[sample >= 0]].tolist()) | dict.fromkeys(range(len(parts)))
+    return [parts[i] for i in seen]
 
 
 def _number(request: str) -> int | None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +11,9 @@ import polars as pl
 from specdash.checks import printed as printed_check
 from specdash.formats import Role, config, counters, printed, samples, steplog
 from specdash.formats.base import File, stem
-from specdash.ingest import mapping
+from specdash.ingest import exported, mapping
 from specdash.ingest.discover import Discovered, RunFiles, discover
+from specdash.ingest.options import Options, evaluation_id
 from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, Source, open_source
 from specdash.schema import (
     COUNTERS,
@@ -27,31 +25,11 @@ from specdash.schema import (
     InputError,
     Run,
     RunWarning,
+    check_settings,
 )
 
 UNMAPPED = "(not in the samples)"
 """Dataset of the few requests that no line of the samples answers to."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user says of an evaluation while reading it; part of its id.
-
-    Attributes:
-        config: Settings of its runs, winning over what stands in the files.
-    """
-
-    config: Mapping[str, Any] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the options as stored."""
-        return {"config": dict(self.config)} if self.config else {}
-
-
-def evaluation_id(sha256: str, options: Options) -> str:
-    """Return the id of an input read with some options: 12 hex digits, the same wherever it is read."""
-    said = json.dumps(options.as_dict(), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(f"{sha256}\n{said}".encode()).hexdigest()[:12]
 
 
 def read(
@@ -75,6 +53,9 @@ def read(
         InputError: It cannot be read as a whole; the message says what is wrong where.
     """
     with open_source(path, workspace, limits, progress) as source:
+        if found := exported.recognise(source, options):
+            evaluation, said = exported.read(source, found, workspace, progress)
+            return said.applied(evaluation)
         return read_source(source, workspace, options or Options(), progress)
 
 
@@ -87,7 +68,7 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
     found = discover(list(source.members), source.stem)
     about = config.read_about(found.about) if found.about else {}
     if options.config:
-        config.check(dict(options.config), "--set")
+        check_settings(dict(options.config), "--set")
     runs = []
     for number, files in enumerate(found.runs):
         folder = workspace / f"run{number}"
@@ -180,7 +161,9 @@ def _responses(
     order = mapped.samples if len(parts) == 1 else responses
     rank = {name: i for i, name in enumerate(order["dataset"].unique(maintain_order=True))}
     ranked = pl.col("dataset").replace_strict(rank, default=len(rank), return_dtype=pl.Int32)
-    return _fitted(responses.sort(ranked, "response")), mapped.result, list(mapped.warnings)
+    # In the order of the samples, so that the order of the log does not show in the last digit of a sum.
+    responses = responses.sort(ranked, pl.when(pl.col("row") >= 0).then("row"), "response", nulls_last=True)
+    return _fitted(responses), mapped.result, list(mapped.warnings)
 
 
 def _fitted(responses: pl.DataFrame) -> pl.DataFrame:

@@ -45,7 +45,7 @@ class Group:
             self.measured.filter(pl.col("prompt").is_not_null())
             .group_by("dataset", "prompt", maintain_order=True)
             .agg(
-                n=pl.len(),
+                n=pl.len().cast(pl.Int64),  # it gets squared
                 mean=tau.mean(),
                 std=tau.std(ddof=1),
                 ss=((tau - tau.mean()) ** 2).sum(),

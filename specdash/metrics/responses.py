@@ -100,6 +100,11 @@ def _copied(group: Group) -> pl.DataFrame:
     return group.prompts.filter(pl.col("n") >= 2)
 
 
+def _vary(prompts: pl.DataFrame) -> bool:
+    """Tell whether τ_r varies. Sums of squares cannot tell: the mean of equal numbers is off by a rounding error."""
+    return prompts["min"].min() != prompts["max"].max()
+
+
 @metric(
     "within_share",
     label="within-prompt share",
@@ -115,12 +120,12 @@ def _copied(group: Group) -> pl.DataFrame:
 )
 def _within_share(group: Group) -> Value:
     prompts = group.prompts
-    if _copied(group).is_empty():
+    if _copied(group).is_empty() or not _vary(prompts):
         return None
     n, mean = prompts["n"], prompts["mean"]
     within = prompts["ss"].sum()
     between = (n * (mean - (n * mean).sum() / n.sum()) ** 2).sum()
-    return within / (within + between) if within + between > 0 else None
+    return within / (within + between)
 
 
 @metric(
@@ -138,7 +143,7 @@ def _within_share(group: Group) -> Value:
 def _within_share_corrected(group: Group) -> Value:
     prompts = _copied(group)
     q, n = prompts.height, prompts["n"]
-    if q < 2:
+    if q < 2 or not _vary(prompts):
         return None
     total = n.sum()
     grand = (n * prompts["mean"]).sum() / total
@@ -146,7 +151,7 @@ def _within_share_corrected(group: Group) -> Value:
     within_square = prompts["ss"].sum() / (total - q)
     copies = (total - (n**2).sum() / total) / (q - 1)
     between = max(0.0, (between_square - within_square) / copies)
-    return within_square / (within_square + between) if within_square + between > 0 else None
+    return within_square / (within_square + between)
 
 
 def _copies(column: str, group: Group) -> Value:

@@ -15,10 +15,10 @@ from specdash.schema import POOLED, Evaluation, Granularity, Run
 
 def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
     """Print the tables of some runs of an evaluation."""
-    console.print(Text(evaluation.title, style="bold"))
-    console.print(Text(f"id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"))
+    console.print(_text(evaluation.title, "bold"))
+    console.print(_text(f"id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"))
     if evaluation.note:
-        console.print(Text(evaluation.note, style="italic"))
+        console.print(_text(evaluation.note, "italic"))
     for run in runs:
         console.print()
         console.print(_heading(run))
@@ -29,12 +29,12 @@ def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], c
 
 def _heading(run: Run) -> RenderableType:
     k = "not known" if run.k is None else run.k
-    lines = [Text(f"Run {run.name}", style="bold underline"), Text(f"granularity {run.granularity}, K {k}")]
+    lines = [_text(f"Run {run.name}", "bold underline"), _text(f"granularity {run.granularity}, K {k}")]
     if run.effective_config:
-        lines.append(Text("configuration: " + ", ".join(f"{k}={v}" for k, v in run.effective_config.items())))
+        lines.append(_text("configuration: " + ", ".join(f"{k}={v}" for k, v in run.effective_config.items())))
     if run.mapping:
-        lines.append(Text(f"requests to responses: {run.mapping}"))
-    lines += [Text(f"! {warning.message}", style="yellow") for warning in run.warnings]
+        lines.append(_text(f"requests to responses: {run.mapping}"))
+    lines += [_text(f"! {warning.message}", "yellow") for warning in run.warnings]
     return Group(*lines)
 
 
@@ -63,13 +63,17 @@ def _table(table: Table, rows: list[Row]) -> RenderableType:
         style = "bold" if row["dataset"] == POOLED and row["family"] is None else "dim" if is_family else ""
         name = f"all {row['dataset']}" if is_family else row["dataset"]
         cells = [Text(column.shown(row)) for column in table.columns]
-        grid.add_row(Text(_printable(name)), Text(row["family"] or ""), *cells, style=style)
+        grid.add_row(_text(name), _text(row["family"] or ""), *cells, style=style)
     if table.key == "throughput_bound":
         cells = [Text(column.shown(NO_SPECULATION)) for column in table.columns]
         grid.add_row(NO_SPECULATION["dataset"], "", *cells, style="dim")
     return Group(grid, Text(table.note, style="italic")) if table.note else grid
 
 
-def _printable(name: str) -> str:
-    """Return a name from a file without control characters, which a terminal would obey."""
-    return "".join(c if c.isprintable() else "�" for c in name)
+def _text(text: str, style: str = "") -> Text:
+    return Text(printable(text), style=style)
+
+
+def printable(text: str) -> str:
+    """Return a text from a file as one line without control characters, which a terminal would obey."""
+    return "".join(c if c.isprintable() else "�" for c in text)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 _LONGEST_NAME = 255
 """Bytes a file name may have on the usual file systems."""
@@ -51,6 +54,43 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def replace(target: Path, content: str, scratch: Path) -> None:
+    """Put a file with an ASCII content in the place of ``target``, which is old or new at any moment.
+
+    Args:
+        target: Where it goes; its folder must be there.
+        content: What it holds.
+        scratch: A private folder on the same disk.
+
+    Raises:
+        FileNotFoundError: The folder of ``target`` is gone.
+        OSError: The disk failed or is full.
+    """
+    new = scratch / target.name
+    new.write_text(content, encoding="ascii")
+    sync(new)
+    new.replace(target)
+    sync(target.parent)
+
+
+@contextmanager
+def written(target: Path) -> Iterator[IO[bytes]]:
+    """Give a new file that takes the place of ``target`` when the ``with`` block ends well; its folder is made.
+
+    Raises:
+        OSError: The disk failed or is full, or ``target`` is a folder.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = target.with_name(f".specdash-{secrets.token_hex(8)}.part")
+    try:
+        with new.open("xb") as out:
+            yield out
+        sync(new)
+        new.replace(target)
+    finally:
+        delete(new)
 
 
 def safe_name(name: str) -> str:

@@ -4,36 +4,37 @@
 
     <root>/evaluations/<id>/runs/<n>/{responses,counts,counters,rates,steps}.parquet
     <root>/evaluations/<id>/original/<source>      the input, when it was to be kept
+    <root>/evaluations/<id>/annotations.json       what people say of it, once they do
     <root>/evaluations/<id>/manifest.json          a folder without one does not exist
     <root>/families.toml                           the user's families of datasets
     <root>/started                                 a dashboard has served this library
     <root>/tmp/<name>, <root>/tmp/<name>.lock      workspaces
+    <root>/tmp/<id>.lock                           while its annotations are changed
 
-An evaluation is prepared in a workspace and moved in with one rename; it is moved out the same way. So it is
-whole or not there, at any moment and after any crash, and readers need no lock.
+An evaluation is prepared in a workspace and moved in with one rename; it is moved out the same way, and so are its
+annotations. So each is whole or not there, at any moment and after any crash, and readers need no lock.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import platformdirs
 
 from specdash.schema import Evaluation, InputError
-from specdash.store import files, manifest, tables
+from specdash.store import adding, annotations, export, files, manifest
+from specdash.store.annotations import Annotations, Scalar
 from specdash.store.manifest import Entry
-from specdash.store.workspace import workspace
+from specdash.store.workspace import locked, workspace
+
+Found = TypeVar("Found")
 
 _ID = re.compile(r"[0-9a-f]{12}")
-
-_TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
-"""What the system says when a rename finds something under the new name."""
 
 _TRIES = 3
 """A table may be missing because its evaluation was removed and added again just then; hardly three times."""
@@ -64,7 +65,9 @@ class Store:
         """
         return workspace(self._temporary)
 
-    def add(self, evaluation: Evaluation, *, original: Path | None = None) -> Evaluation:
+    def add(
+        self, evaluation: Evaluation, *, original: Path | None = None, said: Annotations | None = None
+    ) -> Evaluation:
         """Store an evaluation as a whole or, when anything fails, not at all.
 
         A steps file that lies in a workspace is moved into the library, any other is copied.
@@ -72,6 +75,7 @@ class Store:
         Args:
             evaluation: Tables may hold more columns than the schema; those are not stored. ``added`` is set.
             original: The input, a file or a folder, of which a copy is to be kept.
+            said: What people say of it; when None, the notes and tags of ``evaluation``.
 
         Returns:
             The evaluation as stored. When there is one of that id already, it stays and is returned.
@@ -87,9 +91,13 @@ class Store:
         if len({run.name for run in evaluation.runs}) < len(evaluation.runs):
             raise ValueError(f"two runs of evaluation {evaluation.id} have the same name")
         with self.workspace() as folder:
-            if not self._is_whole(evaluation.id):
-                self._prepare(evaluation, original, folder / "new")
-                self._move_in(evaluation.id, folder)
+            target = self._folder(evaluation.id)
+            if not manifest.is_whole(target):
+                said = said or Annotations(notes=evaluation.notes, tags=evaluation.tags)
+                adding.prepare(
+                    evaluation, said, folder / "new", original=original, root=self.root, spent=self._temporary
+                )
+                adding.move_in(folder / "new", target)
         return self.open(evaluation.id)
 
     def list(self) -> list[Entry]:
@@ -110,13 +118,80 @@ class Store:
     def open(self, id: str) -> Evaluation:
         """Return an evaluation with its tables in memory and ``Run.steps`` as paths in the library.
 
+        Its title, notes, tags and the settings of its runs are those that people gave it, where they did.
+
+        Raises:
+            InputError: There is none of that id, it is damaged, or a newer specdash stored it.
+        """
+        return self._read(id, manifest.evaluation)
+
+    def annotate(
+        self,
+        id: str,
+        *,
+        title: str | None = None,
+        notes: str | None = None,
+        tags: Collection[str] | None = None,
+        config: Mapping[str, Mapping[str, Scalar | None]] | None = None,
+    ) -> None:
+        """Change what people say of an evaluation; what is not given stays. Of two at once, the last one wins.
+
+        Args:
+            id: Of the evaluation.
+            title: Shown instead of the one that was read.
+            notes: Free text.
+            tags: Short words, in place of those there are.
+            config: Settings by the name of a run, added to those there are; None or "" takes one away.
+
+        Raises:
+            InputError: There is no such evaluation or run, or something is empty, too long or of the wrong kind.
+            OSError: It could not be written; what was said before stays.
+        """
+        self._read(id, manifest.entry)  # before anything is written for an id that may not exist
+        with self.workspace() as scratch, locked(self._temporary, id):
+
+            def change(folder: Path) -> None:
+                runs = manifest.entry(folder).runs
+                said = annotations.load(folder, runs)
+                said = said.changed(runs, title=title, notes=notes, tags=tags, config=config)
+                files.replace(folder / annotations.NAME, said.text(), scratch)
+
+            self._read(id, change)
+
+    def export(self, id: str, target: Path) -> Path:
+        """Write an evaluation as one zip that ``specdash add`` takes in, annotations and all, without the kept input.
+
+        Args:
+            id: Of the evaluation.
+            target: The zip; one that is there is replaced, but only by a whole one.
+
+        Returns:
+            ``target``.
+
+        Raises:
+            InputError: There is none of that id, it is damaged, or a newer specdash stored it.
+            OSError: It cannot be written.
+        """
+        self.open(id)  # one that is damaged must not be given away
+        with files.written(target) as out:
+
+            def write(folder: Path) -> None:
+                out.truncate(out.seek(0))  # it is called again where the evaluation was replaced meanwhile
+                export.write(folder, out)
+
+            self._read(id, write)
+        return target
+
+    def _read(self, id: str, of: Callable[[Path], Found]) -> Found:
+        """Return what ``of`` finds in the folder of an evaluation; it may be called again.
+
         Raises:
             InputError: There is none of that id, it is damaged, or a newer specdash stored it.
         """
         folder = self._folder(id)
         for _ in range(_TRIES):
             try:
-                return manifest.evaluation(folder)
+                return of(folder)
             except FileNotFoundError as error:
                 if id not in self:  # never there, or removed while it was read
                     raise _unknown(id) from None
@@ -183,63 +258,6 @@ class Store:
         if not isinstance(id, str) or not _ID.fullmatch(id):
             raise _unknown(id)
         return self._evaluations / id
-
-    def _is_whole(self, id: str) -> bool:
-        """Tell whether there is a readable manifest.
-
-        Raises:
-            InputError: There is one, but of a newer specdash; it must not be replaced.
-        """
-        try:
-            manifest.read(self._folder(id))
-        except (FileNotFoundError, ValueError):
-            return False
-        return True
-
-    def _prepare(self, evaluation: Evaluation, original: Path | None, folder: Path) -> None:
-        """Write everything of an evaluation into the new folder ``folder``, the manifest last."""
-        folder.mkdir()
-        # The input first: it may lie beside the steps, which are moved, and it is what fills a disk.
-        if original is not None:
-            kept = folder / "original"
-            kept.mkdir()
-            files.copy(original, kept / files.safe_name(evaluation.source), skip=self.root)
-        stored = [
-            tables.write(run, manifest.run_folder(folder, number), spent=self._temporary)
-            for number, run in enumerate(evaluation.runs)
-        ]
-        added = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        content = manifest.text(evaluation, stored, size=files.size(folder), added=added)
-        (folder / manifest.NAME).write_text(content, encoding="ascii")
-        files.settle(folder)
-
-    def _move_in(self, id: str, folder: Path) -> None:
-        """Move what was prepared in the workspace to its place, unless another process was faster."""
-        self._evaluations.mkdir(exist_ok=True)
-        target = self._evaluations / id
-        while True:
-            try:
-                (folder / "new").rename(target)
-            except OSError as error:
-                if error.errno not in _TAKEN:
-                    raise
-            else:
-                self._confirm(target, folder)
-                return
-            if self._is_whole(id):
-                return
-            # A damaged evaluation, or none: it makes room, so that loading it again repairs the library.
-            with suppress(FileNotFoundError):
-                target.rename(folder / "damaged")
-            files.delete(folder / "damaged")
-
-    def _confirm(self, target: Path, folder: Path) -> None:
-        """Wait until ``target`` is in its place for good; take it back when the disk refuses."""
-        try:
-            files.sync(self._evaluations)
-        except OSError:
-            target.rename(folder / "refused")
-            raise
 
 
 def _unknown(id: object) -> InputError:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from specdash._version import VERSION
 from specdash.schema import Evaluation, Granularity, InputError, Mapping, Run, RunWarning
-from specdash.store import tables
+from specdash.store import annotations, tables
 
 FORMAT = 1
 """Goes up whenever an older specdash would misread what a newer one stores."""
@@ -25,7 +25,7 @@ class Entry:
 
     Attributes:
         id: 12 hex digits.
-        title: For people.
+        title: For people; the one that people gave it, if they did.
         source: File name of the input.
         sha256: Of the input.
         runs: Names of the runs.
@@ -36,6 +36,8 @@ class Entry:
         note: What the input says about itself.
         granularity: By the name of the run.
         mapping: By the name of the run; None without samples.
+        notes: What people wrote about it.
+        tags: Short words of people, to find it by.
     """
 
     id: str
@@ -50,6 +52,8 @@ class Entry:
     note: str
     granularity: dict[str, Granularity]
     mapping: dict[str, Mapping | None]
+    notes: str = ""
+    tags: tuple[str, ...] = ()
 
 
 def run_folder(folder: Path, number: int) -> Path:
@@ -107,17 +111,41 @@ def read(folder: Path) -> dict[str, Any]:
         raise FileNotFoundError(*error.args) from error
     with _damaged():
         found = json.loads(content)
-        number = int(found["format"])
-    if number > FORMAT:
-        raise InputError(
-            "the evaluation was stored by a newer specdash",
-            file=folder.name,
-            found=f"format {number}",
-            expected=f"format {FORMAT}",
-        )
+        check_format(found, folder.name)
     if found.get("id") != folder.name:
         raise ValueError(f"{NAME} belongs to another folder")
     return found
+
+
+def is_whole(folder: Path) -> bool:
+    """Tell whether there is a readable manifest.
+
+    Raises:
+        InputError: There is one, but of a newer specdash; it must not be replaced.
+    """
+    try:
+        read(folder)
+    except (FileNotFoundError, ValueError):
+        return False
+    return True
+
+
+def check_format(found: dict[str, Any], file: str) -> None:
+    """Let a manifest pass that this specdash understands.
+
+    Raises:
+        KeyError: It does not say its format.
+        TypeError: Its format is no number, or it is no manifest at all.
+        InputError: A newer specdash wrote it.
+    """
+    number = int(found["format"])
+    if number > FORMAT:
+        raise InputError(
+            "the evaluation was stored by a newer specdash",
+            file=file,
+            found=f"format {number}",
+            expected=f"format {FORMAT}",
+        )
 
 
 def entry(folder: Path) -> Entry:
@@ -131,13 +159,17 @@ def entry(folder: Path) -> Entry:
     found = read(folder)
     with _damaged():
         runs = found["runs"]
-        return Entry(
+        names = tuple(run["name"] for run in runs)
+        beside = (path.stat().st_size for path in (folder / NAME, folder / annotations.NAME) if path.is_file())
+        stored = Entry(
             **_common(found),
-            runs=tuple(run["name"] for run in runs),
-            bytes=found["bytes"] + (folder / NAME).stat().st_size,
+            runs=names,
+            bytes=found["bytes"] + sum(beside),
             granularity={run["name"]: Granularity(run["granularity"]) for run in runs},
             mapping={run["name"]: _mapping(run) for run in runs},
         )
+    said = annotations.read(folder, names)
+    return replace(stored, title=said.title or stored.title, notes=said.notes, tags=said.tags)
 
 
 def evaluation(folder: Path) -> Evaluation:
@@ -148,12 +180,25 @@ def evaluation(folder: Path) -> Evaluation:
         ValueError: The manifest or a table is damaged.
         InputError: A newer specdash wrote it.
     """
-    found = read(folder)
+    stored = built(read(folder), lambda run: tables.read(run_folder(folder, run["folder"]), run["tables"]))
+    return annotations.read(folder, [run.name for run in stored.runs]).applied(stored)
+
+
+def built(found: dict[str, Any], load: Callable[[dict[str, Any]], dict[str, Any]]) -> Evaluation:
+    """Return the evaluation that a manifest describes, as it was read.
+
+    Args:
+        found: The manifest.
+        load: Returns the tables of a run by their names, given its part of the manifest.
+
+    Raises:
+        ValueError: The manifest is damaged.
+    """
     with _damaged():
         return Evaluation(
             **_common(found),
             options=found["options"],
-            runs=tuple(_run(run, run_folder(folder, run["folder"])) for run in found["runs"]),
+            runs=tuple(_run(run, load(run)) for run in found["runs"]),
         )
 
 
@@ -180,7 +225,7 @@ def _described(run: Run, folder: int, names: list[str]) -> dict[str, Any]:
     }
 
 
-def _run(found: dict[str, Any], folder: Path) -> Run:
+def _run(found: dict[str, Any], loaded: dict[str, Any]) -> Run:
     return Run(
         name=found["name"],
         granularity=Granularity(found["granularity"]),
@@ -190,7 +235,7 @@ def _run(found: dict[str, Any], folder: Path) -> Run:
         mapping=_mapping(found),
         warnings=tuple(RunWarning(**warning) for warning in found["warnings"]),
         printed=tuple(found["printed"]),
-        **tables.read(folder, found["tables"]),
+        **loaded,
     )
 
 

@@ -13,12 +13,13 @@ from specdash.schema import COUNTERS, COUNTS, RATES, RESPONSES, STEPS, Granulari
 SCHEMAS = {"responses": RESPONSES, "counts": COUNTS, "counters": COUNTERS, "rates": RATES}
 """Tables that are read into memory; the ordered steps stay a file."""
 
-_NEEDED = {
+NEEDED = {
     Granularity.STEP: ("responses", "counts", "steps"),
     Granularity.RESPONSE: ("responses", "counts"),
     Granularity.AGGREGATE: ("counters",),
     Granularity.RATES: ("rates",),
 }
+"""Tables that a run of each granularity has, in the order in which they are written."""
 
 
 def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
@@ -37,7 +38,7 @@ def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
         ValueError: A table is missing or does not fit its schema.
         OSError: A file cannot be written.
     """
-    missing = [name for name in _NEEDED[run.granularity] if getattr(run, name) is None]
+    missing = [name for name in NEEDED[run.granularity] if getattr(run, name) is None]
     if missing:
         raise ValueError(f"run {run.name!r} of granularity {run.granularity} lacks {', '.join(missing)}")
     folder.mkdir(parents=True)
@@ -45,10 +46,10 @@ def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
     for name, schema in SCHEMAS.items():
         frame = getattr(run, name)
         if frame is not None:
-            _write(_fitted(frame, schema, f"{name} of run {run.name!r}"), _path(folder, name))
+            _write(_fitted(frame, schema, f"{name} of run {run.name!r}"), path(folder, name))
             names.append(name)
     if run.steps is not None:
-        _take(run.steps, _path(folder, "steps"), spent, f"steps of run {run.name!r}")
+        _take(run.steps, path(folder, "steps"), spent, f"steps of run {run.name!r}")
         names.append("steps")
     return names
 
@@ -65,20 +66,47 @@ def read(folder: Path, names: list[str]) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     for name in names:
-        path = _path(folder, name)
+        file = path(folder, name)
         if name == "steps":
-            path.stat()  # only to notice that it is gone
-            found[name] = path
+            file.stat()  # only to notice that it is gone
+            found[name] = file
             continue
         try:
-            # The path of a library may hold [ or *, which must not be taken for a pattern.
-            found[name] = pl.read_parquet(path, glob=False)
+            found[name] = load(file)
         except pl.exceptions.PolarsError as error:
-            raise ValueError(f"{path.name}: {error}") from error
+            raise ValueError(f"{file.name}: {error}") from error
     return found
 
 
-def _path(folder: Path, name: str) -> Path:
+def load(file: Path) -> pl.DataFrame:
+    """Read one table.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        polars.exceptions.PolarsError: It is damaged.
+    """
+    # The path of a library may hold [ or *, which must not be taken for a pattern.
+    return pl.read_parquet(file, glob=False)
+
+
+def schema_of(file: Path) -> pl.Schema:
+    """Return the columns of a Parquet file.
+
+    Raises:
+        OSError: It cannot be read.
+        polars.exceptions.PolarsError: It is no Parquet file.
+    """
+    # An open file, because polars would take [ or * in a path for a pattern.
+    with file.open("rb") as opened:
+        return pl.Schema(pl.read_parquet_schema(opened))
+
+
+def path(folder: Path, name: str) -> Path:
+    """Return where a table of a run is.
+
+    Raises:
+        ValueError: There is no table of that name.
+    """
     if name != "steps" and name not in SCHEMAS:
         raise ValueError(f"no such table: {name!r}")
     return folder / f"{name}.parquet"
@@ -130,9 +158,7 @@ def _take(source: Path, target: Path, spent: Path, what: str) -> None:
         OSError: It cannot be read or ``target`` cannot be written.
     """
     try:
-        # An open file, because polars would take [ or * in a path for a pattern.
-        with source.open("rb") as file:
-            found = pl.read_parquet_schema(file)
+        found = schema_of(source)
     except pl.exceptions.PolarsError as error:
         raise ValueError(f"{what}: {error}") from error
     request, *numbers = STEPS

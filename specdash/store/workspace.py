@@ -18,6 +18,12 @@ from specdash.store import files
 
 _LOCK = ".lock"
 
+_PATIENCE = 30.0
+"""Seconds to wait for another process that holds a lock for a moment."""
+
+_POLL = 0.005
+"""Seconds between two looks at a lock that is held."""
+
 
 @contextmanager
 def workspace(parent: Path) -> Iterator[Path]:
@@ -34,6 +40,25 @@ def workspace(parent: Path) -> Iterator[Path]:
         yield folder
     finally:
         _drop(folder, lock)
+
+
+@contextmanager
+def locked(parent: Path, name: str) -> Iterator[None]:
+    """Let one process, and one thread in it, at a time into the ``with`` block of that name.
+
+    Args:
+        parent: The folder of the workspaces; it has to be there.
+        name: Not one that a workspace may have.
+
+    Raises:
+        OSError: Others held the lock for too long.
+    """
+    lock = _lock(parent / name)
+    lock.acquire(timeout=_PATIENCE, poll_interval=_POLL)
+    try:
+        yield
+    finally:
+        _drop(parent / name, lock)
 
 
 def _claim(parent: Path) -> tuple[Path, FileLock]:

@@ -38,7 +38,7 @@ def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
     evaluation, run = selected.evaluation, selected.run
     scope = "all datasets" if selected.datasets is None else f"{len(selected.datasets)} of its datasets"
     kind = "reconstruction · " if evaluation.reconstruction else ""
-    text.paragraph(f"{evaluation.title} · {kind}run {run.name} · {scope}", faint=True)
+    text.paragraph(f"{text.short(evaluation.title, 120)} · {kind}run {text.short(run.name, 80)} · {scope}", faint=True)
     if not run.granularity.allows(needs):
         text.notice(f"This page needs {_NEEDS[needs]}; this run holds {_HOLDS[run.granularity]}.", "info")
         st.stop()

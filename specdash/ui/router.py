@@ -38,14 +38,21 @@ def _page(name: str, title: str, icon: str, *, default: bool = False) -> Streaml
     return st.Page(f"pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, default=default)
 
 
+def _configure() -> None:
+    """Set the tab's title and icon, before ``st.navigation`` would take the icon of the page."""
+    st.set_page_config(page_title="specdash", page_icon=str(ICON), layout="wide")
+
+
 def enter() -> None:
-    """Note that this run came through ``app.py``; called at its top."""
+    """Begin a run that came through ``app.py``; called at its top."""
     st.session_state[_ENTRY] = True
+    _configure()
 
 
 def ensure() -> None:
     """Send a run that did not come through ``app.py`` there; called first on every page."""
     if not st.session_state.get(_ENTRY):
+        _configure()
         st.navigation(pages())
         st.rerun()
     st.session_state[_ENTRY] = False

@@ -61,6 +61,18 @@ def sidebar() -> Selection | None:
         return Selection(evaluation, run, _choose_datasets(run))
 
 
+def choose(id: str) -> None:
+    """Look at an evaluation; for the callback of a button."""
+    st.session_state[_EVALUATION] = id
+    _clear_missing()
+
+
+def leave(id: str) -> None:
+    """Stop looking at an evaluation that was removed; for the callback of a button."""
+    if st.query_params.get(_EVALUATION) == id:
+        del st.query_params[_EVALUATION]
+
+
 def missing() -> list[str]:
     """Return what the address names that is not there."""
     return list(dict.fromkeys(st.session_state.get(_MISSING, [])))
@@ -94,7 +106,7 @@ def _choose_evaluation(entries: dict[str, Entry]) -> str | None:
         on_change=_clear_missing,
     )
     st.session_state["_shown"] = chosen
-    if missing() and asked not in entries:
+    if missing() and asked is not None and asked not in entries:
         return chosen  # The address keeps what was asked for while the notice about it is shown.
     if asked != chosen:
         st.query_params[_EVALUATION] = chosen

@@ -46,5 +46,6 @@ def notice(text: str, kind: Literal["warning", "error", "info"] = "warning", lea
     st.html(
         f'<div role="{role}" class="sd-{kind}" style="border-left:4px solid {colour};background:{colour}1c;'
         'padding:.5rem .75rem;border-radius:.3rem">'
-        f'<span aria-hidden="true" style="color:{colour};margin-right:.45rem">{mark}</span>{strong}{_wrapped(text)}</div>'
+        f'<span aria-hidden="true" style="color:{colour};margin-right:.45rem">{mark}</span>'
+        f"{strong}{_wrapped(text)}</div>"
     )

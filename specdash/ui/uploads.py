@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from specdash.ingest.jobs import Job, State
-from specdash.ui import library, text
+from specdash.ui import library, selection, text
 
 _TYPES = ["zip", "csv", "gz", "parquet", "json", "txt"]
 _ROUND = "_upload_round"
@@ -59,7 +59,8 @@ def _job(job: Job) -> None:
     with st.container(border=True, key=f"job-{job.key[:12]}"):
         text.paragraph(job.name)
         if job.state.active:
-            st.progress(_share(job), text=_doing(job))
+            text.paragraph(_doing(job), faint=True)
+            st.progress(_share(job))
             st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
             return
         if job.state is State.DONE:
@@ -73,7 +74,7 @@ def _job(job: Job) -> None:
 
 
 def _open(job: Job) -> None:
-    st.session_state["eval"] = job.evaluation
+    selection.choose(job.evaluation)
     library.jobs().dismiss(job.key)
 
 
@@ -88,4 +89,4 @@ def _doing(job: Job) -> str:
         return "Starting"
     if job.total and job.stage in ("hash", "extract"):
         return f"{job.stage}: {job.done / 1e6:,.0f} of {job.total / 1e6:,.0f} MB"
-    return text.short(job.stage, 80).replace("_", r"\_")
+    return text.short(job.stage, 80)

@@ -3,6 +3,8 @@
 import math
 from collections import defaultdict
 from fractions import Fraction
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -26,7 +28,6 @@ from tests.metrics.logs import (
     variable_logs,
     variable_step,
 )
-
 
 STEP_KEYS = [metric.key for metric in all_metrics() if metric.needs != Granularity.RESPONSE]
 RESPONSE_KEYS = ["tau", *(metric.key for metric in all_metrics() if metric.needs == Granularity.RESPONSE)]
@@ -209,7 +210,7 @@ def test_kaplan_meier_against_the_product_of_rates(log):
 @quick
 @given(variable_logs)
 def test_geometric_model_against_every_step_by_itself(log):
-    for row, drafted, a, k in drafted_rows(log):
+    for row, drafted, _, k in drafted_rows(log):
         alpha = row["implied_alpha"]
         assert 0 <= alpha <= 1
         probability = np.zeros(k + 1)
@@ -226,16 +227,18 @@ def test_geometric_model_against_every_step_by_itself(log):
         assert row["geometric_std"] == pytest.approx(math.sqrt(variance), abs=1e-7)
 
 
+def minus_log_likelihood(accepted, stopped, alpha):
+    return -accepted * math.log(alpha) - stopped * math.log1p(-alpha)
+
+
 @quick
 @given(variable_logs)
 def test_alpha_mle_has_the_greatest_likelihood(log):
     for row, drafted, a, _ in drafted_rows(log):
         stopped = int((a < drafted).sum())
 
-        def loss(alpha, accepted=int(a.sum()), stopped=stopped):
-            return -accepted * math.log(alpha) - stopped * math.log1p(-alpha)
-
-        if 0 < stopped and a.sum():
+        if stopped > 0 and a.sum():
+            loss = partial(minus_log_likelihood, a.sum(), stopped)
             best = optimize.minimize_scalar(loss, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-9})
             assert row["alpha_mle"] == pytest.approx(best.x, abs=1e-5)
         else:
@@ -409,7 +412,7 @@ def test_counters_say_the_same_as_the_log_for_a_constant_k(steps_of):
     needs = {metric.key: metric.needs for metric in all_metrics()}
     # Counters do not count the steps that drafted nothing; which of the rest needs no response is declared.
     unknown = {"steps_without_draft", "tau_all"}
-    for logged, counted in zip(sum(from_log, []), sum(from_counters, []), strict=True):
+    for logged, counted in zip(chain(*from_log), chain(*from_counters), strict=True):
         for key in ("dataset", "family", *KEYS):
             if key in unknown or needs.get(key) == Granularity.RESPONSE:
                 assert counted[key] is None
@@ -425,7 +428,7 @@ def test_counters_say_the_same_as_the_log_for_a_constant_k(steps_of):
 def test_values_are_plain_finite_numbers_and_within_their_bounds(log):
     shares = ("verify_rate", "acceptance_ratio", "within_share", "within_share_corrected", "alpha_mle", "implied_alpha")
     correlations = ("corr_tau_tokens", "corr_tau_steps", "corr_tau_tokens_spearman")
-    for row in sum(run_rows(log_run(log), FAMILIES.get), []):
+    for row in chain(*run_rows(log_run(log), FAMILIES.get)):
         assert list(row) == ["dataset", "family", *KEYS]
         for key in KEYS:
             for value in row[key] if type(row[key]) is list else [row[key]]:

@@ -1,0 +1,37 @@
+"""Figures: rows of numbers in, plotly figures with captions and their data out. No files, no interface.
+
+Every function takes the theme of the page it draws for and returns a ``Chart``; what cannot be drawn gives a chart
+that says what is missing.
+"""
+
+from specdash.charts.base import Chart
+from specdash.charts.blocks import Measured, position_gains, tau_by_block
+from specdash.charts.length import sigma_against_geometric, tau_by_dataset
+from specdash.charts.outcomes import geometric_fit, outcome_heatmap
+from specdash.charts.palette import Theme, family_colour, run_colours
+from specdash.charts.positions import acceptance_by_position, position_heatmap
+from specdash.charts.prompts import tau_violins, within_share
+from specdash.charts.responses import gap_split, length_against_tau
+from specdash.charts.throughput import rtt_bars, rtt_lines
+
+__all__ = [
+    "Chart",
+    "Measured",
+    "Theme",
+    "acceptance_by_position",
+    "family_colour",
+    "gap_split",
+    "geometric_fit",
+    "length_against_tau",
+    "outcome_heatmap",
+    "position_gains",
+    "position_heatmap",
+    "rtt_bars",
+    "rtt_lines",
+    "run_colours",
+    "sigma_against_geometric",
+    "tau_by_block",
+    "tau_by_dataset",
+    "tau_violins",
+    "within_share",
+]

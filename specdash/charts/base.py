@@ -1,0 +1,132 @@
+"""What every figure shares: its frame in light and dark, its empty state, the result a chart function returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import plotly.graph_objects as go
+import polars as pl
+
+from specdash.charts.palette import Theme, colours
+
+HEIGHT = 400
+"""Height of a figure whose size does not follow from its rows, in px, legend not included."""
+
+CLEAR = "rgba(0,0,0,0)"
+
+_FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", system-ui, sans-serif'
+_LEGEND_ROW = 20  # px
+_LEGEND_MOST = 130  # px; a longer legend scrolls
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with what to see in it.
+
+    Attributes:
+        figure: For a page of the theme it was made for; transparent, of fixed height, as wide as its place.
+        caption: One or two sentences of plain text, true of this data. Serves as the alternative text too.
+        data: What is drawn, at full precision.
+    """
+
+    figure: go.Figure
+    caption: str
+    data: pl.DataFrame
+
+
+@cache
+def _template(theme: Theme) -> go.layout.Template:
+    """Return the whole look of a theme. Nothing is left to plotly's default template, which Streamlit replaces."""
+    look = colours(theme)
+    axis = {
+        "gridcolor": look.grid,
+        "linecolor": look.muted,
+        "tickcolor": look.muted,
+        "tickfont": {"color": look.muted, "size": 12},
+        "title": {"font": {"color": look.ink, "size": 13}, "standoff": 8},
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "",
+    }
+    label = {"bgcolor": look.surface, "bordercolor": look.muted, "align": "left", "namelength": -1}
+    return go.layout.Template(
+        layout={
+            "font": {"family": _FONT, "size": 13, "color": look.ink},
+            "paper_bgcolor": CLEAR,
+            "plot_bgcolor": CLEAR,
+            "colorway": list(look.families.values()),
+            "xaxis": axis,
+            "yaxis": axis,
+            "hoverlabel": label | {"font": {"color": look.ink, "family": _FONT, "size": 13}},
+            "modebar": {"bgcolor": CLEAR, "color": look.muted, "activecolor": look.ink},
+            "annotationdefaults": {"font": {"color": look.muted, "size": 12}, "showarrow": False},
+        }
+    )
+
+
+def figure(
+    traces: Sequence[Any], theme: Theme, *, height: int, legend: int = 0, shapes: Sequence[Any] = (), **layout: Any
+) -> go.Figure:
+    """Return a figure of the theme.
+
+    Dragging does nothing until a tool of the mode bar is chosen, so that a finger can scroll past the figure.
+
+    Args:
+        traces: What is drawn.
+        theme: Page it is for.
+        height: Height in px without the legend.
+        legend: Number of legend entries, 0 for none. The legend stands below and takes its height from below.
+        shapes: Marks.
+        layout: Axes and whatever else the layout needs.
+    """
+    entries = {
+        "orientation": "h",
+        "xref": "paper",
+        "x": 0,
+        "yref": "container",
+        "y": 0,
+        "yanchor": "bottom",
+        "maxheight": _LEGEND_MOST,
+        "font": {"size": 12},
+        "bgcolor": CLEAR,
+        "itemsizing": "trace",
+        "tracegroupgap": 0,
+    }
+    return go.Figure(
+        data=list(traces),
+        layout={
+            "template": _template(theme),
+            "height": height + legend_height(legend),
+            "autosize": True,
+            "margin": {"l": 8, "r": 12, "t": 12, "b": 8, "pad": 2},
+            "showlegend": legend > 0,
+            "legend": entries,
+            "hovermode": "closest",
+            "dragmode": False,
+            "shapes": list(shapes),
+            **layout,
+        },
+    )
+
+
+def legend_height(entries: int) -> int:
+    """Height in px that a legend may need on a phone, where two entries stand side by side."""
+    return min(_LEGEND_MOST, _LEGEND_ROW * ((entries + 1) // 2))
+
+
+def empty(missing: str, theme: Theme) -> Chart:
+    """Return the chart of nothing: a figure that says what is missing.
+
+    Args:
+        missing: One short sentence of plain text.
+        theme: Page it is for.
+    """
+    hidden = {"visible": False, "range": [0, 1]}
+    half = len(missing) // 2
+    at = missing.find(" ", half) if len(missing) > 36 else -1
+    shown = missing if at < 0 else f"{missing[:at]}<br>{missing[at + 1 :]}"
+    note = {"text": shown, "xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "font": {"size": 14}}
+    return Chart(figure([], theme, height=160, xaxis=hidden, yaxis=hidden, annotations=[note]), missing, pl.DataFrame())

@@ -1,0 +1,230 @@
+"""Shorter blocks: acceptance length if every block had been cut at K′, and what each position adds.
+
+source: acceptance report, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import plotly.graph_objects as go
+import polars as pl
+
+from specdash.charts import rowwise, text
+from specdash.charts.base import HEIGHT, Chart, empty, figure
+from specdash.charts.palette import Theme, colours, faded, family_colour
+from specdash.charts.series import Line, Series, family_keys, lines, series
+from specdash.charts.text import Row
+
+Reading = Literal["tau_at_k", "tau_at_k_km"]
+"""Truncation of what was observed, or Kaplan–Meier."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Acceptance lengths of real runs at several block lengths, to stand beside the implied ones.
+
+    Attributes:
+        name: Whose they are.
+        blocks: Block lengths, draft tokens per step.
+        tau: Acceptance length at each, tokens/step; None for a gap.
+        family: Family whose colour they get, None for ink.
+    """
+
+    name: str
+    blocks: Sequence[int]
+    tau: Sequence[float | None]
+    family: str | None = None
+
+
+def tau_by_block(
+    rows: Iterable[Row],
+    theme: Theme,
+    reading: Reading = "tau_at_k",
+    *,
+    chosen: int | None = None,
+    measured: Sequence[Measured] = (),
+    families: Iterable[Row] = (),
+    pooled: bool = True,
+) -> Chart:
+    """Implied τ over block length K′, a line a dataset.
+
+    Args:
+        rows: Datasets, the pooled row among them; the reading is a list over K′ = 1..K, tokens/step.
+        theme: Page it is for.
+        reading: How the log is cut.
+        chosen: K′ that is marked and that the caption speaks of.
+        measured: Curves of real runs, drawn as open markers.
+        families: Rows by family to draw too.
+        pooled: Whether the pooled row is drawn.
+
+    Returns:
+        Its data are ``source, dataset, family, steps, block, tau``; source is "implied" or "measured".
+    """
+    drawn = _known(series(rows, theme, families, pooled=pooled), reading)
+    if not drawn:
+        return empty("No shorter blocks to imply: they need counts by draft position.", theme)
+    k = max(len(s.row[reading]) for s in drawn)
+    template = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{customdata[1]}")
+    curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading]) for s in drawn]
+    traces, entries = lines(curves, template)
+    last = max([k, *(block for m in measured for block in m.blocks)])
+    shown = None if chosen is None or not 1 <= chosen <= k else chosen
+    return Chart(
+        figure(
+            [*traces, *(_measured_trace(m, theme) for m in measured)],
+            theme,
+            height=HEIGHT,
+            legend=entries + len(measured),
+            shapes=[] if shown is None else [_marker(shown, theme)],
+            xaxis={
+                "title": {"text": "Block length K′ (draft tokens per step)"},
+                "range": [0.6, last + 0.4],
+                "tick0": 1,
+                "dtick": -(-last // 16),
+            },
+            yaxis={"title": {"text": "Implied τ(K′) (tokens/step)"}},
+        ),
+        _caption(drawn, reading, k, shown),
+        _data(curves, measured),
+    )
+
+
+def _known(drawn: Iterable[Series], key: str) -> list[Series]:
+    return [s for s in drawn if any(value is not None for value in s.row.get(key) or ())]
+
+
+def _marker(block: int, theme: Theme) -> dict:
+    line = {"color": colours(theme).muted, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "x0": block, "x1": block, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def _measured_trace(m: Measured, theme: Theme) -> go.Scatter:
+    colour = family_colour(m.family, theme)
+    return go.Scatter(
+        x=list(m.blocks),
+        y=list(m.tau),
+        mode="lines+markers",
+        name=f"measured: {text.tick(m.name)}",
+        line={"color": colour, "width": 1, "dash": "dot"},
+        marker={"symbol": "circle-open", "size": 11, "color": colour, "line": {"width": 2}},
+        connectgaps=False,
+        customdata=[[text.whole(m.name)]] * len(m.blocks),
+        hovertemplate=text.hover("measured τ = %{y:.3f} tokens/step at K = %{x}"),
+    )
+
+
+def _data(curves: Sequence[Line], measured: Sequence[Measured]) -> pl.DataFrame:
+    implied = [
+        ("implied", c.series.name, c.series.family, c.series.row.get("steps"), block, tau)
+        for c in curves
+        for block, tau in zip(c.x, c.y, strict=True)
+    ]
+    real = [
+        ("measured", m.name, m.family, None, b, tau) for m in measured for b, tau in zip(m.blocks, m.tau, strict=True)
+    ]
+    texts = {"source": pl.String, "dataset": pl.String, "family": pl.String}
+    schema = texts | {"steps": pl.Int64, "block": pl.Int64, "tau": pl.Float64}
+    return pl.DataFrame(implied + real, schema=schema, orient="row")
+
+
+def _at(s: Series, reading: Reading, block: int) -> float | None:
+    values = s.row[reading]
+    return values[block - 1] if block <= len(values) else None
+
+
+def _caption(drawn: Sequence[Series], reading: Reading, k: int, chosen: int | None) -> str:
+    datasets = [s for s in drawn if s.kind == "dataset"] or list(drawn)
+    whole = [(s, _at(s, reading, k)) for s in datasets]
+    if chosen is None or chosen == k:
+        known = [(s.name, tau) for s, tau in whole if tau is not None]
+        at_k = f" At K′ = {k} τ is {text.spread(known)}." if known else ""
+        return f"Implied from drafts of up to {k} tokens by leaving out the later ones.{at_k}"
+    cut = [(s.name, _at(s, reading, chosen)) for s in datasets]
+    parts = [f"Cut at K′ = {chosen}, τ would be {text.spread(cut)}."] if any(v is not None for _, v in cut) else []
+    losses = [(s.name, tau - at) for s, tau in whole if tau is not None and (at := _at(s, reading, chosen)) is not None]
+    if losses:
+        parts.append(f"That gives up {text.spread(losses)} tokens per step of K′ = {k}.")
+    return text.sentences(parts) or f"Nothing is implied at K′ = {chosen}."
+
+
+def position_gains(
+    rows: Iterable[Row], theme: Theme, *, chosen: int | None = None, families: Iterable[Row] = (), pooled: bool = True
+) -> Chart:
+    """What each draft position adds to τ: bars that stack p_0, p_1, … to τ − 1; what K′ leaves out is faint.
+
+    Args:
+        rows: Datasets, the pooled row among them; "p" is a list over positions, its sum τ − 1 tokens/step.
+        theme: Page it is for.
+        chosen: K′ that is kept; all positions when None.
+        families: Rows by family to show too.
+        pooled: Whether the pooled row is shown.
+
+    Returns:
+        Its data are ``dataset, family, steps, position, gain``, gain in tokens/step.
+    """
+    drawn = _known(series(rows, theme, families, pooled=pooled), "p")
+    if not drawn:
+        return empty("No gains by draft position: they need counts by position.", theme)
+    k = max(len(s.row["p"]) for s in drawn)
+    kept = k if chosen is None else chosen
+    keys = family_keys(drawn)
+    return Chart(
+        figure(
+            [*(_gain_bars(drawn, i, kept, theme) for i in range(k)), *keys],
+            theme,
+            height=rowwise.height(len(drawn)),
+            legend=len(keys),
+            barmode="stack",
+            uniformtext={"minsize": 9, "mode": "hide"},
+            xaxis={"title": {"text": "Gain over K′ = 0, by draft position (tokens/step)"}, "rangemode": "tozero"},
+            yaxis=rowwise.names_axis(drawn),
+        ),
+        _gain_caption(drawn, k),
+        _gain_data(drawn),
+    )
+
+
+def _gain_bars(drawn: Sequence[Series], position: int, kept: int, theme: Theme) -> go.Bar:
+    values = [s.row["p"][position] if position < len(s.row["p"]) else None for s in drawn]
+    inside = position < kept
+    return go.Bar(
+        x=values,
+        y=list(range(len(drawn))),
+        orientation="h",
+        width=0.7,
+        showlegend=False,
+        marker={
+            "color": [faded(s.colour, (0.8 if position % 2 == 0 else 0.55) if inside else 0.15) for s in drawn],
+            "line": {"color": [s.colour for s in drawn], "width": 1},
+        },
+        text=[str(position)] * len(drawn),
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        insidetextfont={"color": colours(theme).ink if not inside else None, "size": 11},
+        customdata=[[*s.about, position, position + 1] for s in drawn],
+        hovertemplate=text.hover(
+            "position %{customdata[2]} adds p<sub>%{customdata[2]}</sub> = %{x:.3f} tokens/step",
+            "the gain of K′ = %{customdata[3]} over K′ = %{customdata[2]}",
+            "%{customdata[1]}",
+        ),
+    )
+
+
+def _gain_data(drawn: Iterable[Series]) -> pl.DataFrame:
+    cells = [(s.name, s.family, s.row.get("steps"), i, v) for s in drawn for i, v in enumerate(s.row["p"])]
+    schema = {"dataset": pl.String, "family": pl.String, "steps": pl.Int64, "position": pl.Int64, "gain": pl.Float64}
+    return pl.DataFrame(cells, schema=schema, orient="row")
+
+
+def _gain_caption(drawn: Sequence[Series], k: int) -> str:
+    chosen = [s for s in drawn if s.kind == "dataset"] or list(drawn)
+    ends = []
+    for position, which in ((0, "first"), (k - 1, f"last (position {k - 1})"))[: 1 if k == 1 else 2]:
+        found = [(s.name, s.row["p"][position]) for s in chosen if position < len(s.row["p"])]
+        if any(value is not None for _, value in found):
+            ends.append(f"the {which} adds {text.spread(found)}")
+    return f"Of the draft positions, {' and '.join(ends)} tokens per step." if ends else "No position is known."

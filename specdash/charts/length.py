@@ -1,0 +1,161 @@
+"""Figure 1: acceptance length with the spread of single steps, and that spread against the geometric model's.
+
+source: acceptance report, figure 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import plotly.graph_objects as go
+import polars as pl
+
+from specdash.charts import rowwise, text
+from specdash.charts.base import HEIGHT, Chart, empty, figure
+from specdash.charts.palette import Theme, colours
+from specdash.charts.series import Line, Series, family_keys, frame, lines, named, series
+from specdash.charts.text import Row
+
+
+def tau_by_dataset(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] = ()) -> Chart:
+    """Step-weighted τ with ± σ_step, a row a dataset.
+
+    Args:
+        rows: Datasets, the pooled row among them; "tau" and "step_std" in tokens/step.
+        theme: Page it is for.
+        families: Rows by family to show too.
+
+    Returns:
+        Its data are ``dataset, family, steps, tau, step_std``.
+    """
+    drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
+    if not drawn:
+        return empty("No acceptance length to show: no step drafted any token.", theme)
+    keys = family_keys(drawn)
+    ends = [s.row["tau"] + sign * (s.row.get("step_std") or 0) for s in drawn for sign in (-1, 1)]
+    low, high = min(1.0, *ends), max(ends)
+    return Chart(
+        figure(
+            [*(_tau_mark(i, s) for i, s in enumerate(drawn)), *keys],
+            theme,
+            height=rowwise.height(len(drawn)),
+            legend=len(keys),
+            xaxis={
+                "title": {"text": "Acceptance length τ ± σ<sub>step</sub> (tokens/step)"},
+                "range": [low - 0.05 * (high - low) - 0.05, high + 0.05 * (high - low) + 0.05],
+            },
+            yaxis=rowwise.names_axis(drawn),
+        ),
+        _tau_caption(drawn),
+        frame(drawn, "steps", "tau", "step_std"),
+    )
+
+
+def _tau_mark(index: int, s: Series) -> go.Scatter:
+    sigma = s.row.get("step_std")
+    return go.Scatter(
+        x=[s.row["tau"]],
+        y=[index],
+        mode="markers",
+        showlegend=False,
+        marker={"color": s.colour, "size": 10 if s.kind == "dataset" else 12, "symbol": _TAU_SYMBOLS[s.kind]},
+        error_x=None if sigma is None else {"array": [sigma], "color": s.colour, "thickness": 2, "width": 4},
+        customdata=[[*s.about, text.number(sigma) if sigma is not None else "–"]],
+        hovertemplate=text.hover("τ = %{x:.3f} tokens/step", "σ<sub>step</sub> = %{customdata[2]}", "%{customdata[1]}"),
+    )
+
+
+_TAU_SYMBOLS = {"dataset": "circle", "family": "diamond", "pooled": "square"}
+
+
+def _tau_caption(drawn: Sequence[Series]) -> str:
+    sigmas = named(drawn, "step_std")
+    parts = [f"τ is {text.spread(named(drawn, 'tau'))} tokens per step{_pooled(drawn)}."]
+    if any(value is not None for _, value in sigmas):
+        parts.append(
+            f"The bars reach one σ of single steps to either side, {text.spread(sigmas)} tokens: "
+            "the spread of steps, not an error of τ."
+        )
+    else:
+        parts.append("The spread of single steps is not known here.")
+    return text.sentences(parts)
+
+
+def _pooled(drawn: Sequence[Series]) -> str:
+    pooled = [s.row["tau"] for s in drawn if s.kind == "pooled"]
+    return f", {text.number(pooled[0])} pooled" if pooled and len(drawn) > 2 else ""
+
+
+def sigma_against_geometric(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] = ()) -> Chart:
+    """Observed σ_step against the σ that the geometric model has at the same τ, with the diagonal.
+
+    Args:
+        rows: Datasets, the pooled row among them; "step_std" and "geometric_std" in tokens.
+        theme: Page it is for.
+        families: Rows by family to show too.
+
+    Returns:
+        Its data are ``dataset, family, steps, tau, step_std, geometric_std, difference``, the last one observed
+        minus geometric.
+    """
+    drawn = [
+        s
+        for s in series(rows, theme, families)
+        if s.row.get("step_std") is not None and s.row.get("geometric_std") is not None
+    ]
+    if not drawn:
+        return empty(
+            "No spread of steps to compare: it needs counts by draft position and a known block length.", theme
+        )
+    template = text.hover(
+        "observed σ<sub>step</sub> = %{y:.3f} tokens", "geometric σ = %{x:.3f} tokens", "%{customdata[1]}"
+    )
+    points, entries = lines([Line(s, [s.row["geometric_std"]], [s.row["step_std"]]) for s in drawn], template)
+    for trace, s in zip(points[-len(drawn) :], drawn, strict=True):
+        trace.mode = "markers"
+        trace.marker.size = 10 if s.kind == "dataset" else 13
+        trace.marker.symbol = s.symbol if s.kind == "dataset" else f"{_TAU_SYMBOLS[s.kind]}-open"
+        trace.marker.line = {"width": 2.5} if s.kind != "dataset" else None
+    values = [s.row[key] for s in drawn for key in ("step_std", "geometric_std")]
+    pad = 0.08 * (max(values) - min(values)) + 0.05
+    ends = [min(values) - pad, max(values) + pad]
+    axes = {"range": ends, "nticks": 6}
+    return Chart(
+        figure(
+            [*points, _diagonal(ends, theme)],
+            theme,
+            height=HEIGHT,
+            legend=entries + 1,
+            xaxis={"title": {"text": "Geometric σ at the same τ (tokens)"}} | axes,
+            yaxis={"title": {"text": "Observed σ<sub>step</sub> (tokens)"}} | axes,
+        ),
+        _sigma_caption(drawn),
+        frame(drawn, "steps", "tau", "step_std", "geometric_std").with_columns(
+            difference=pl.col("step_std") - pl.col("geometric_std")
+        ),
+    )
+
+
+def _diagonal(ends: Sequence[float], theme: Theme) -> go.Scatter:
+    return go.Scatter(
+        x=list(ends),
+        y=list(ends),
+        mode="lines",
+        name="observed = geometric",
+        line={"color": colours(theme).muted, "dash": "dash", "width": 1.5},
+        hoverinfo="skip",
+    )
+
+
+def _sigma_caption(drawn: Sequence[Series]) -> str:
+    gaps = [
+        (name, observed - model)
+        for (name, observed), (_, model) in zip(named(drawn, "step_std"), named(drawn, "geometric_std"), strict=True)
+        if observed is not None and model is not None
+    ]
+    below = sum(gap < 0 and not math.isclose(gap, 0, abs_tol=1e-9) for _, gap in gaps)
+    return (
+        f"Below the diagonal, steps vary less than under a constant acceptance rate: so it is for {below} of "
+        f"{len(gaps)}. Observed minus geometric σ is {text.spread(gaps, signed=True)} tokens."
+    )

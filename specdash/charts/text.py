@@ -1,0 +1,104 @@
+"""Text of figures: names shown as they are, numbers as people read them.
+
+Plotly takes ``<b>``, ``<a>``, ``<br>`` and the like for markup, and what stands between two dollar signs for LaTeX.
+Names come from files, so both are broken before they get into a figure. Captions are plain text and keep them.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Row = Mapping[str, Any]
+"""A row of numbers: "dataset", "family" and metrics, lists over positions, outcomes or blocks; None: undefined."""
+
+TICK_LENGTH = 24
+"""Characters of a name that a tick or a legend shows."""
+
+_HOVER_WIDTH = 40  # characters a line, about 250 px
+_CAPTION_NAME = 40
+
+
+def printable(name: object) -> str:
+    """Return a name on one line, control and direction characters made blanks."""
+    text = "".join(c if c.isprintable() else " " for c in str("" if name is None else name)).strip()
+    return text or "(no name)"
+
+
+def cut(text: str, longest: int) -> str:
+    """Return at most ``longest`` characters of a text, an ellipsis as the last where it was longer."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def escaped(text: str) -> str:
+    """Return text that plotly shows as it stands.
+
+    Quotes stay: plotly decodes ``&lt;``, ``&gt;``, ``&amp;`` and numbers, not ``&quot;``.
+    """
+    return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def tick(name: object) -> str:
+    """Return a name for a tick or a legend: cut, escaped."""
+    return escaped(cut(printable(name), TICK_LENGTH))
+
+
+def whole(name: object) -> str:
+    """Return a name for a hover label: whole, in lines that fit on a phone, escaped."""
+    return "<br>".join(escaped(line) for line in textwrap.wrap(printable(name), _HOVER_WIDTH))
+
+
+def plain(name: object) -> str:
+    """Return a name for a caption: plain text, cut where it is very long."""
+    return cut(printable(name), _CAPTION_NAME)
+
+
+def hover(*lines: str) -> str:
+    """Return a hover template whose first line is the name, ``customdata[0]``."""
+    return "<br>".join(("<b>%{customdata[0]}</b>", *lines)) + "<extra></extra>"
+
+
+def counted(row: Row) -> str:
+    """Return what a row was computed from, such as "191,119 steps, 5,000 responses"."""
+    counts = [f"{row[key]:,} {key}" for key in ("steps", "responses") if row.get(key) is not None]
+    return "n = " + ", ".join(counts) if counts else "n not known"
+
+
+def number(value: float, decimals: int = 2, *, signed: bool = False, percent: bool = False) -> str:
+    """Return a number with a fixed number of decimals and a true minus sign."""
+    scaled = round(value * 100 if percent else value, decimals) + 0.0  # + 0.0 turns −0.0 into 0.0
+    text = f"{scaled:{'+' if signed else ''},.{decimals}f}".replace("-", "−")
+    return f"{text} %" if percent else text
+
+
+def spread(
+    values: Iterable[tuple[object, float | None]], decimals: int = 2, *, signed: bool = False, percent: bool = False
+) -> str:
+    """Return the smallest and the largest of some named values, such as "2.84 (alpaca) to 5.29 (humaneval)".
+
+    Args:
+        values: Pairs of name and value; undefined values are left out. At least one is defined.
+        decimals: Decimals shown.
+        signed: Show a plus sign.
+        percent: Show shares in percent.
+    """
+    known = [(name, value) for name, value in values if value is not None]
+    low, high = min(known, key=lambda pair: pair[1]), max(known, key=lambda pair: pair[1])
+    ends = [number(end[1], decimals, signed=signed, percent=percent) for end in (low, high)]
+    if len(known) == 1:
+        return f"{ends[0]} ({plain(low[0])})"
+    if ends[0] == ends[1]:
+        return f"{ends[0]} on all {len(known)}"
+    return f"{ends[0]} ({plain(low[0])}) to {ends[1]} ({plain(high[0])})"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return "1 dataset", "2 datasets"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def sentences(parts: Sequence[str]) -> str:
+    """Join the sentences of a caption, leaving out empty ones."""
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,223 @@
+"""Figure 7: tokens per second against the round-trip time of a hop.
+
+The formula comes from the caller, so that a bound and a fuller model are drawn alike.
+source: acceptance report, figure 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+import polars as pl
+
+from specdash.charts import rowwise, text
+from specdash.charts.base import HEIGHT, Chart, empty, figure
+from specdash.charts.palette import Theme, colours
+from specdash.charts.series import Line, Series, bar_marker, key_entry, lines, named, series
+from specdash.charts.text import Row
+
+Rate = Callable[[float, float, int], float]
+"""Tokens per second of (τ in tokens/step, RTT of a hop in ms, stages)."""
+
+NO_SPECULATION = "no speculation"
+
+_POINTS = 40
+_DECADE = tuple(m * 10.0**e for e in range(-3, 6) for m in (1, 2, 5))
+
+
+def rtt_lines(
+    rows: Iterable[Row],
+    theme: Theme,
+    rate: Rate,
+    *,
+    stages: int,
+    rtts_ms: tuple[float, float] = (5.0, 300.0),
+    chosen_ms: float | None = None,
+    families: Iterable[Row] = (),
+) -> Chart:
+    """Tokens per second over RTT, both logarithmic, a line a dataset; dashed: one token a step.
+
+    Args:
+        rows: Datasets, the pooled row among them; "tau" in tokens/step.
+        theme: Page it is for.
+        rate: Tokens per second of (τ, RTT in ms, stages).
+        stages: Stages of the pipeline.
+        rtts_ms: Smallest and largest RTT in ms, both above 0.
+        chosen_ms: RTT in ms that is marked and that the caption speaks of.
+        families: Rows by family to draw too.
+
+    Returns:
+        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second``, "no speculation" among the datasets.
+    """
+    drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
+    if not drawn:
+        return empty("No acceptance length, so no speed.", theme)
+    grid = np.geomspace(*rtts_ms, _POINTS).tolist()
+    curves = [Line(s, grid, [rate(s.row["tau"], rtt, stages) for rtt in grid]) for s in drawn]
+    template = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{customdata[1]}")
+    traces, entries = lines(curves, template, markers=False)
+    plain = [rate(1.0, rtt, stages) for rtt in grid]
+    values = [v for curve in [*(c.y for c in curves), plain] for v in curve if v is not None and v > 0]
+    axis = {"type": "log", "tickmode": "array"}
+    marked = [] if chosen_ms is None or chosen_ms <= 0 else [_marker(chosen_ms, theme)]
+    return Chart(
+        figure(
+            [*traces, _unspeculated(grid, plain, theme)],
+            theme,
+            height=HEIGHT,
+            legend=entries + 1,
+            shapes=marked,
+            xaxis=axis | {"title": {"text": "RTT of a hop (ms, log scale)"}} | _ticks(*rtts_ms),
+            yaxis=axis | {"title": {"text": "tok/s of one stream (log scale)"}} | _ticks(min(values), max(values)),
+        ),
+        _lines_caption(drawn, rate, stages, chosen_ms if marked else float(np.sqrt(rtts_ms[0] * rtts_ms[1]))),
+        _lines_data(curves, grid, plain),
+    )
+
+
+def _ticks(low: float, high: float) -> dict[str, list]:
+    """Return ticks at 1, 2, 5 of each decade: plotly's own would print bare 2s and 5s between the powers of ten."""
+    shown = [v for v in _DECADE if low * 0.999 <= v <= high * 1.001]
+    return {"tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {"tickmode": "auto"}
+
+
+def _marker(rtt_ms: float, theme: Theme) -> dict:
+    line = {"color": colours(theme).muted, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "x0": rtt_ms, "x1": rtt_ms, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+
+
+def _unspeculated(grid: Sequence[float], plain: Sequence[float], theme: Theme) -> go.Scatter:
+    return go.Scatter(
+        x=list(grid),
+        y=list(plain),
+        mode="lines",
+        name=NO_SPECULATION,
+        line={"color": colours(theme).ink, "dash": "dash", "width": 2},
+        hovertemplate="<b>no speculation</b><br>%{y:,.2f} tok/s at RTT %{x:,.3g} ms<extra></extra>",
+    )
+
+
+def _lines_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtt_ms: float) -> str:
+    speeds = [(name, rate(tau, rtt_ms, stages)) for name, tau in named(drawn, "tau") if tau is not None]
+    return (
+        f"At RTT {rtt_ms:,.3g} ms over {text.plural(stages, 'stage')}, one stream makes at most "
+        f"{text.spread(speeds, 1)} tok/s, against {text.number(rate(1.0, rtt_ms, stages), 1)} without speculation."
+    )
+
+
+def _table(records: Iterable[tuple]) -> pl.DataFrame:
+    schema = {"dataset": pl.String, "family": pl.String, "tau": pl.Float64, "rtt_ms": pl.Float64}
+    return pl.DataFrame(list(records), schema=schema | {"tokens_per_second": pl.Float64}, orient="row")
+
+
+def _lines_data(curves: Sequence[Line], grid: Sequence[float], plain: Sequence[float]) -> pl.DataFrame:
+    drawn = [
+        (c.series.name, c.series.family, c.series.row["tau"], x, y)
+        for c in curves
+        for x, y in zip(c.x, c.y, strict=True)
+    ]
+    return _table(drawn + [(NO_SPECULATION, None, 1.0, x, y) for x, y in zip(grid, plain, strict=True)])
+
+
+def rtt_bars(
+    rows: Iterable[Row],
+    theme: Theme,
+    rate: Rate,
+    *,
+    stages: int,
+    rtts_ms: Sequence[float],
+    families: Iterable[Row] = (),
+) -> Chart:
+    """Tokens per second at some RTTs, bars a dataset; the mark on a bar is the speed without speculation.
+
+    Args:
+        rows: Datasets, the pooled row among them; "tau" in tokens/step.
+        theme: Page it is for.
+        rate: Tokens per second of (τ, RTT in ms, stages).
+        stages: Stages of the pipeline.
+        rtts_ms: RTTs in ms, above 0.
+        families: Rows by family to show too.
+
+    Returns:
+        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second``, "no speculation" among the datasets.
+    """
+    drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
+    if not drawn or not rtts_ms:
+        return empty("No acceptance length, so no speed." if rtts_ms else "No RTT is chosen.", theme)
+    bars = [_speed_bars(drawn, rate, stages, rtts_ms, j) for j in range(len(rtts_ms))]
+    ink = colours(theme).ink
+    keys = [key_entry(f"RTT {rtt:g} ms", ink, opacity=_opacity(j, len(rtts_ms))) for j, rtt in enumerate(rtts_ms)]
+    fastest = max(value for bar in bars for value in bar.x)
+    return Chart(
+        figure(
+            [*bars, _plain_marks(len(drawn), rate, stages, rtts_ms, ink), *keys],
+            theme,
+            height=rowwise.height(len(drawn), 14 * len(rtts_ms) + 12),
+            legend=len(keys) + 1,
+            barmode="overlay",
+            xaxis={"title": {"text": "tok/s of one stream"}, "range": [0, 1.12 * fastest]},
+            yaxis=rowwise.names_axis(drawn),
+        ),
+        _bars_caption(drawn, rate, stages, rtts_ms),
+        _bars_data(drawn, rate, stages, rtts_ms),
+    )
+
+
+def _place(row: int, nth: int, of: int) -> float:
+    """Return where the nth of some bars of a row stands."""
+    return row - 0.42 + 0.84 * (nth + 0.5) / of
+
+
+def _opacity(nth: int, of: int) -> float:
+    return 0.9 if of == 1 else 0.9 - 0.75 * nth / (of - 1)
+
+
+def _speed_bars(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float], nth: int) -> go.Bar:
+    of = len(rtts_ms)
+    speeds = [rate(s.row["tau"], rtts_ms[nth], stages) for s in drawn]
+    return go.Bar(
+        x=speeds,
+        y=[_place(i, nth, of) for i in range(len(drawn))],
+        orientation="h",
+        width=0.76 / of,
+        showlegend=False,
+        marker=bar_marker([s.colour for s in drawn], opacity=_opacity(nth, of)),
+        text=[f"{v:,.1f}" for v in speeds],
+        textposition="outside",
+        textfont={"size": 11},
+        cliponaxis=False,
+        customdata=[s.about for s in drawn],
+        hovertemplate=text.hover(f"%{{x:,.2f}} tok/s at RTT {rtts_ms[nth]:g} ms", "%{customdata[1]}"),
+    )
+
+
+def _plain_marks(rows: int, rate: Rate, stages: int, rtts_ms: Sequence[float], ink: str) -> go.Scatter:
+    of = len(rtts_ms)
+    places = [(rate(1.0, rtt, stages), _place(i, j, of)) for i in range(rows) for j, rtt in enumerate(rtts_ms)]
+    return go.Scatter(
+        x=[x for x, _ in places],
+        y=[y for _, y in places],
+        mode="markers",
+        name=NO_SPECULATION,
+        marker={"symbol": "line-ns-open", "size": 10, "color": ink, "line": {"width": 2}},
+        hovertemplate="<b>no speculation</b><br>%{x:,.2f} tok/s<extra></extra>",
+    )
+
+
+def _bars_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float]) -> str:
+    def at(rtt: float) -> str:
+        speeds = [(name, rate(tau, rtt, stages)) for name, tau in named(drawn, "tau") if tau is not None]
+        return f"{text.spread(speeds, 1)} at RTT {rtt:g} ms"
+
+    ends = list(dict.fromkeys((min(rtts_ms), max(rtts_ms))))
+    return (
+        f"At most, in tok/s over {text.plural(stages, 'stage')}: {'; '.join(map(at, ends))}. "
+        "The mark on each bar is the speed without speculation."
+    )
+
+
+def _bars_data(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float]) -> pl.DataFrame:
+    speeds = [(s.name, s.family, s.row["tau"], rtt, rate(s.row["tau"], rtt, stages)) for s in drawn for rtt in rtts_ms]
+    return _table(speeds + [(NO_SPECULATION, None, 1.0, rtt, rate(1.0, rtt, stages)) for rtt in rtts_ms])

@@ -1,0 +1,219 @@
+"""The tables of an export, which come from outside: columns as declared, values that can be, tables that agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from specdash.ingest import exported_steps
+from specdash.ingest.exported_steps import columns, readable
+from specdash.ingest.source import Member
+from specdash.schema import MAX_DRAFTED, InputError
+from specdash.store import tables
+from specdash.store.tables import SCHEMAS
+
+_MOST = 2**53  # counts up to here are exact as a float too
+
+_REQUIRED = {
+    "responses": ("response", "request", "dataset"),
+    "counts": ("response", "drafted", "accepted", "steps"),
+    "counters": ("dataset", "steps", "accepted"),
+    "rates": ("dataset",),
+}
+"""Columns without nulls."""
+
+_UNIQUE = {
+    "responses": ("response",),
+    "counts": ("response", "drafted", "accepted"),
+    "counters": ("dataset",),
+    "rates": ("dataset",),
+}
+"""Columns that no two rows have the same values in."""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What must hold in every row; a null where nothing is known is no fault.
+
+    Attributes:
+        broken: True for a row that breaks it.
+        problem: What is wrong then.
+        columns: Columns to show.
+        expected: What should stand there.
+    """
+
+    broken: pl.Expr
+    problem: str
+    columns: tuple[str, ...]
+    expected: str
+
+
+def _outside(column: str, least: int, most: int) -> _Rule:
+    broken = ~pl.col(column).is_between(least, most)
+    return _Rule(broken, f"{column} cannot be", (column,), f"a whole number from {least} to {most}")
+
+
+def _positions() -> tuple[_Rule, ...]:
+    """Return what must hold for counts by position."""
+    hits, steps, accepted = pl.col("per_position"), pl.col("steps"), pl.col("accepted")
+    shown = ("dataset", "per_position")
+    return (
+        _Rule(
+            ~hits.list.len().is_between(1, MAX_DRAFTED) | hits.list.eval(pl.element().is_null()).list.any(),
+            "per_position is no list of counts",
+            shown,
+            f"1 to {MAX_DRAFTED} counts",
+        ),
+        _Rule(hits.list.min() < 0, "per_position has a negative count", shown, "0 or more"),
+        _Rule(hits.list.diff().list.max() > 0, "per_position rises", shown, "counts that do not rise"),
+        _Rule(hits.list.first() > steps, "more steps accepted position 0 than there are", (*shown, "steps"), "no more"),
+        _Rule(hits.list.sum() != accepted, "per_position does not sum to accepted", (*shown, "accepted"), "its sum"),
+    )
+
+
+def _totals() -> tuple[_Rule, ...]:
+    """Return what must hold among the sums of a dataset."""
+    steps, drafted, accepted, block = map(pl.col, ("steps", "drafted", "accepted", "block"))
+    shown = ("dataset", "steps", "drafted", "accepted", "block")
+    return (
+        _Rule(accepted > steps * MAX_DRAFTED, "accepted cannot be", shown, f"at most {MAX_DRAFTED} a step"),
+        _Rule(accepted > drafted, "more accepted than drafted", shown, "no more"),
+        _Rule(drafted > steps * MAX_DRAFTED, "drafted cannot be", shown, f"at most {MAX_DRAFTED} a step"),
+        _Rule((block > 0).fill_null(True) & (drafted < steps), "less drafted than steps", shown, "at least one a step"),
+        _Rule(block.cast(pl.Int64) * steps != drafted, "drafted is not block a step", shown, "block × steps"),
+        _Rule(
+            block != pl.col("per_position").list.len(),
+            "per_position is not as long as block",
+            ("dataset", "block", "per_position"),
+            "a count a position",
+        ),
+    )
+
+
+def _printable(number: pl.Expr) -> pl.Expr:
+    return number.is_finite() & (number >= 0)
+
+
+_RULES = {
+    "responses": (_outside("copy", 0, 2**31), _outside("output_tokens", 0, _MOST)),
+    "counts": (
+        _outside("drafted", 0, MAX_DRAFTED),
+        _outside("accepted", 0, MAX_DRAFTED),
+        _Rule(pl.col("accepted") > pl.col("drafted"), "more accepted than drafted", ("drafted", "accepted"), "no more"),
+        _outside("steps", 1, _MOST),
+    ),
+    "counters": (
+        *(_outside(column, 0, _MOST) for column in ("responses", "steps", "drafted", "accepted")),
+        _outside("block", 0, MAX_DRAFTED),
+        *_positions(),
+        *_totals(),
+    ),
+    "rates": (
+        *(
+            _Rule(~_printable(pl.col(column)), f"{column} cannot be", ("dataset", column), "0 or more")
+            for column in ("tau", "verify_rate", "mean_drafted")
+        ),
+        _Rule(
+            pl.col("p_exposed").list.eval(~_printable(pl.element())).list.any(),
+            "p_exposed cannot be",
+            ("dataset", "p_exposed"),
+            "0 or more each",
+        ),
+    ),
+}
+
+
+def load(run: dict[str, Any], members: dict[str, Member], steps: Path) -> dict[str, Any]:
+    """Read the tables of a run.
+
+    Args:
+        run: Its part of the manifest, checked.
+        members: Where they are, by their names: those of the run's granularity.
+        steps: Where its ordered steps go.
+
+    Returns:
+        Frames by name, and ``steps`` for granularity step.
+
+    Raises:
+        InputError: A table is damaged, has other columns, a value that cannot be, or contradicts another.
+        OSError: ``steps`` cannot be written.
+    """
+    found: dict[str, Any] = {name: _table(name, members[name]) for name in members if name != "steps"}
+    if "counts" in found:
+        _check_counts(found["responses"], found["counts"], members)
+    _check_k(run, found, members)
+    if "steps" in members:
+        again = ~pl.col("request").is_first_distinct()
+        _check(
+            found["responses"], _Rule(again, "request stands there twice", ("request",), "once"), members["responses"]
+        )
+        exported_steps.write(members["steps"], found["responses"], found["counts"], steps)
+        found["steps"] = steps
+    return found
+
+
+def _table(name: str, member: Member) -> pl.DataFrame:
+    """Read one table and check it by itself."""
+    schema = SCHEMAS[name]
+    with readable(member):
+        found = tables.schema_of(member.local())
+    if list(found.items()) != list(schema.items()):
+        raise InputError("has other columns", file=member.path, found=columns(found), expected=columns(schema))
+    with readable(member):
+        frame = tables.load(member.local())
+    if frame.is_empty():
+        raise InputError("has no rows", file=member.path)
+    for column in _REQUIRED[name]:
+        _check(frame, _Rule(pl.col(column).is_null(), f"{column} is missing", _REQUIRED[name], "a value"), member)
+    for rule in _RULES[name]:
+        _check(frame, rule, member)
+    unique = _UNIQUE[name]
+    again = ~pl.struct(unique).is_first_distinct()
+    _check(frame, _Rule(again, f"{', '.join(unique)} stand there twice", unique, "once"), member)
+    return frame
+
+
+def _check(frame: pl.DataFrame, rule: _Rule, member: Member) -> None:
+    broken = frame.with_row_index("row", offset=1).filter(rule.broken.fill_null(False)).head(1)
+    for row in broken.iter_rows(named=True):
+        found = ", ".join(f"{column} {row[column]}" for column in rule.columns)
+        raise InputError(rule.problem, file=member.path, line=row["row"], found=found, expected=rule.expected)
+
+
+def _check_counts(responses: pl.DataFrame, counts: pl.DataFrame, members: dict[str, Member]) -> None:
+    """Check that counts and responses are of each other."""
+    if counts["steps"].cast(pl.Float64).sum() > _MOST:
+        raise InputError("has too many steps", file=members["counts"].path, expected=f"at most {_MOST}")
+    known, counted = responses["response"], counts["response"]
+    strange = ~pl.col("response").is_in(known.implode())
+    _check(
+        counts,
+        _Rule(strange, "a response is not among the responses", ("response",), members["responses"].path),
+        members["counts"],
+    )
+    empty = ~pl.col("response").is_in(counted.implode())
+    _check(
+        responses, _Rule(empty, "a response has no steps", ("response",), members["counts"].path), members["responses"]
+    )
+
+
+def _check_k(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[str, Member]) -> None:
+    """Check that the run's K is that of its tables."""
+    (name, frame), *_ = ((name, frame) for name, frame in found.items() if name != "responses")
+    k = {
+        "counts": lambda: frame["drafted"].max(),
+        "counters": lambda: frame.select(pl.coalesce(pl.col("per_position").list.len(), "block").max()).item(),
+        "rates": lambda: frame["p_exposed"].list.len().max() or None,
+    }[name]()
+    if run["k"] != k:
+        raise InputError(
+            f"the manifest says k = {run['k']} of run {run['folder']}", file=members[name].path, found=f"k = {k}"
+        )
+    if name == "rates":
+        lengths = ~pl.col("p_exposed").list.len().is_in([k or 0])
+        _check(
+            frame, _Rule(lengths, "p_exposed is not as long as k", ("dataset", "p_exposed"), f"{k or 0}"), members[name]
+        )

@@ -1,0 +1,151 @@
+"""Servers, the browser, and what is kept of a test that fails."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+from specdash import ingest
+from specdash.store import Store
+from tests import evaluations
+from tests.browser.dashboard import Dashboard
+from tests.browser.server import Server
+
+ARTIFACTS = Path(__file__).parent / "artifacts"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = """
+--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync
+--no-first-run
+""".split()
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    assert found, f"the browser tests need one of {', '.join(BROWSERS)}"
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library with every evaluation of the tests.
+
+    Attributes:
+        home: Its folder.
+        ids: Ids by the evaluations' short names; "reference" is the one shown first.
+    """
+
+    home: Path
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    folder = tmp_path_factory.mktemp("library")
+    store = Store(folder / "home")
+    ids = {name: ingest.add(build().write(folder), store).id for name, build in evaluations.BUILT.items()}
+    ids["reference"] = ingest.add(evaluations.REFERENCE, store).id
+    store.set_started()
+    return Library(store.root, ids)
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Server]]:
+    """Start servers; all of them end with the session."""
+    logs = tmp_path_factory.mktemp("logs")
+    started: list[Server] = []
+
+    def start(home: Path) -> Server:
+        server = Server(home, logs / f"{len(started)}.log")
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.stop()
+    failures = [failure for server in started if (failure := server.failures())]
+    assert not failures, "\n".join(failures)
+
+
+@pytest.fixture(scope="session")
+def running(library: Library, start: Callable[[Path], Server]) -> Server:
+    return start(library.home).wait()
+
+
+@pytest.fixture
+def server(running: Server) -> Iterator[Server]:
+    """The server that tests share which leave its library alone."""
+    yield from _watched(running)
+
+
+@pytest.fixture
+def fresh_server(library: Library, start: Callable[[Path], Server]) -> Iterator[Server]:
+    """A server nobody has visited yet."""
+    server = start(library.home).wait()
+    yield from _watched(server)
+    server.stop()
+
+
+def _watched(server: Server) -> Iterator[Server]:
+    before = len(server.log())
+    yield server
+    failures = server.failures(before)
+    assert not failures, failures
+
+
+@pytest.fixture
+def open_tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Dashboard]]:
+    """Open tabs, each in a browser profile of its own. After the test none of them may show an exception."""
+    opened: list[tuple[Dashboard, BrowserContext]] = []
+
+    def tab(server: Server, *, viewport: dict[str, int] = DESKTOP, scheme: str = "light") -> Dashboard:
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
+        dashboard = Dashboard(context.new_page(), server.url)
+        opened.append((dashboard, context))
+        return dashboard
+
+    yield tab
+    try:
+        _keep(request.node, [dashboard for dashboard, _ in opened])
+        for dashboard, _ in opened:
+            dashboard.sound()
+    finally:
+        for _, context in opened:
+            context.close()
+
+
+@pytest.fixture
+def tab(server: Server, open_tab: Callable[..., Dashboard]) -> Dashboard:
+    """A tab on the shared server."""
+    return open_tab(server)
+
+
+def _keep(node: pytest.Item, tabs: list[Dashboard]) -> None:
+    """Keep a picture of every tab when the test failed, or is about to for what they show."""
+    failed = getattr(node, "failed", False)
+    for number, dashboard in enumerate(tabs):
+        if failed or dashboard.errors or dashboard.page.get_by_test_id("stException").count():
+            ARTIFACTS.mkdir(exist_ok=True)
+            name = re.sub(r"[^\w.-]+", "_", node.nodeid.rpartition("/")[2])[:120]
+            dashboard.page.screenshot(path=ARTIFACTS / f"{name}-{number}.png")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    if report.failed:
+        item.failed = True
+        for name in ("server", "fresh_server", "upload_server"):
+            if isinstance(used := item.funcargs.get(name), Server):
+                report.sections.append((f"log of the {name}", used.log()[-20_000:]))
+    return report

@@ -1,0 +1,210 @@
+"""Every page with every kind of evaluation: what it shows, or the one sentence that says why it cannot."""
+
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+from playwright.sync_api import expect
+
+from tests import evaluations
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.dashboard import PAGES, PATIENCE
+from tests.browser.server import ROOT
+
+ROWS = {
+    "reference": 13,
+    "counters": 7,
+    "rates": 2,
+    "one": 3,
+    "bare": 2,
+    "variable": 7,
+    "k1": 5,
+    "k16": 5,
+    "forty": 41,
+    "odd": 13,
+}
+"""Rows of a table by evaluation: datasets, families and the pooled one, which printed ratios have not."""
+
+TABLES = {
+    "": ["Acceptance length"],
+    "acceptance_length": ["Acceptance length"],
+    "draft_positions": ["Unconditional acceptance by draft position", "Conditional acceptance by draft position"],
+    "step_outcomes": ["Step outcomes (% of steps by accepted tokens)"],
+    "shorter_blocks": ["Implied acceptance length at shorter blocks"],
+    "prompt_difficulty": ["Prompt difficulty and sampling noise"],
+    "throughput": ["Upper bound on tok/s, 10 stages, latency only"],
+    "methods": [],
+}
+
+_COUNTS = "This page needs counts; this run holds printed ratios without counts."
+_PROMPTS = "This page needs responses with their prompts; this run holds "
+REFUSED = {
+    ("rates", "draft_positions"): _COUNTS,
+    ("rates", "step_outcomes"): _COUNTS,
+    ("rates", "shorter_blocks"): _COUNTS,
+    ("rates", "prompt_difficulty"): _PROMPTS + "printed ratios without counts.",
+    ("counters", "prompt_difficulty"): _PROMPTS + "counters without responses.",
+}
+TITLES = {
+    "reference": "DeepSeek-V4-Pro with the DSpark drafter (reconstruction)",
+    "counters": "counters-only",
+    "rates": "rates-only",
+    "one": "one-response",
+    "bare": "without-samples",
+    "variable": "variable-k",
+    "odd": evaluations.ODD_TITLE.strip(),
+}
+FIGURES = {
+    "reference": ("3.83", "4,344,265", "30,296", "7", "step"),
+    "counters": (None, "1,500", "120", "4", "aggregate"),
+    "rates": ("–", "–", "–", "2", "rates"),
+    "one": (None, "12", "1", "7", "step"),
+    "k1": (None, None, "18", "1", "step"),
+    "k16": (None, None, "18", "16", "step"),
+    "forty": (None, None, "160", "7", "step"),
+}
+LABELS = ("τ, pooled", "verify steps", "responses", "block length K", "granularity")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_page_shows_its_numbers_or_says_why_not(name, tab, library):
+    tab.open(eval=library.ids[name])
+    expect(tab.title).to_have_text(TITLES.get(name, name))
+    for label, value in zip(LABELS, FIGURES.get(name, ()), strict=False):
+        if value is not None:
+            expect(tab.metric(label)).to_have_text(value)
+    for page in [*PAGES, ""]:
+        tab.switch(page)
+        _shows(tab, name, page)
+        tab.sound()
+
+
+def _shows(tab, name, page):
+    if (name, page) in REFUSED:
+        expect(tab.notice("info")).to_have_text("ℹ" + REFUSED[name, page])
+        expect(tab.page.get_by_test_id("stDataFrame")).to_have_count(0)
+        return
+    for title in TABLES[page]:
+        expect(tab.table(title, ROWS[name] + (page == "throughput"))).to_be_visible()
+    if page == "methods":
+        expect(tab.page.get_by_text("acceptance length").first).to_be_visible()
+
+
+def test_steps_of_different_length_have_two_more_readings(tab, library):
+    tab.open("draft_positions", eval=library.ids["variable"])
+    expect(tab.page.get_by_test_id("stDataFrame")).to_have_count(4)
+    expect(tab.table("Acceptance by draft position over the steps that drafted it", 7)).to_be_visible()
+    expect(tab.main.get_by_role("heading", name="Kaplan–Meier")).to_be_visible()
+
+
+def test_a_log_without_samples_says_what_it_cannot_tell(tab, library):
+    tab.open("prompt_difficulty", eval=library.ids["bare"])
+    expect(tab.notice("info")).to_contain_text("No samples say which prompt a response answers")
+
+
+def test_the_reference_is_labelled_a_reconstruction_everywhere(tab, library):
+    tab.open(eval=library.ids["reference"])
+    expect(tab.notice("info")).to_contain_text("this is not the original log")
+    expect(tab.notice("warning").filter(has_text="the order of steps is invented")).to_be_visible()
+    for page in [page for page in PAGES if page not in ("", "methods")]:
+        tab.switch(page)
+        expect(tab.main.get_by_text("reconstruction · run 7_draft_best_of_10 · all datasets")).to_be_visible()
+
+
+def test_names_are_shown_as_they_are(tab, library):
+    tab.open("acceptance_length", eval=library.ids["odd"])
+    names = [row[0] for row in tab.cells("Acceptance length")[1:]]
+    assert names == [*evaluations.ODD_NAMES, "all math", "pooled"]
+    expect(tab.chosen_run().get_by_role("combobox")).to_have_value(evaluations.ODD_RUN)
+    for name in evaluations.ODD_NAMES[1:]:
+        tab.select("ds", name)
+        expect(tab.main.get_by_text("of its datasets")).to_be_visible()
+        tab.settled()
+    chosen = tab.chosen_datasets().locator("[data-baseweb=tag]")
+    if not chosen.count():
+        chosen = tab.chosen_datasets().get_by_test_id("stMultiSelectTag")
+    expect(chosen).to_have_count(len(evaluations.ODD_NAMES) - 1)
+    tab.carries(eval=library.ids["odd"], ds=list(evaluations.ODD_NAMES[1:]))
+    tab.reload()
+    names = [row[0] for row in tab.cells("Acceptance length")[1:]]
+    assert names == [*evaluations.ODD_NAMES[1:], "pooled"]
+    for markup in ("b", "strong", "em", ".katex", "span[style*='color']"):
+        assert tab.page.get_by_test_id("stSidebar").locator(markup).filter(has_text="x").count() == 0
+
+
+def test_choosing_a_dataset_changes_the_numbers(tab, library):
+    tab.open(eval=library.ids["reference"])
+    expect(tab.metric("τ, pooled")).to_have_text("3.83")
+    tab.select("ds", "gsm8k")
+    expect(tab.metric("τ, pooled")).to_have_text("4.97")
+    expect(tab.metric("verify steps")).to_have_text("191,119")
+    expect(tab.table("Acceptance length", 3)).to_be_visible()
+    tab.carries(eval=library.ids["reference"], ds="gsm8k")
+
+
+def test_cells_are_drawn_with_the_decimals_of_the_report(tab, library):
+    tab.open("acceptance_length", eval=library.ids["reference"])
+    head, first, *_, pooled = tab.cells("Acceptance length")
+    assert head == "dataset family steps τ step std|per-response mean|p10|p50|p90|implied α".replace(
+        "dataset family steps τ step std", "dataset|family|steps|τ|step std"
+    ).split("|")
+    assert first == ["gsm8k", "math", "191,119", "4.97", "2.37", "5.03", "4.36", "5.02", "5.69", "0.858"]
+    assert pooled == ["pooled", "", "4,344,265", "3.83", "2.37", "4.53", "2.65", "4.78", "5.84", "0.772"]
+
+
+def test_the_csv_of_a_table_holds_full_precision(tab, library, tmp_path):
+    command = [sys.executable, "-m", "specdash", "report", str(evaluations.REFERENCE), "--format", "json"]
+    document = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300).stdout)
+    wanted = {row["dataset"]: row for row in document["runs"][1]["datasets"]}
+    tab.open("acceptance_length", eval=library.ids["reference"])
+    with tab.page.expect_download() as started:
+        tab.main.get_by_role("button", name="CSV", exact=True).click()
+    download = started.value
+    assert download.suggested_filename == f"{library.ids['reference']}_acceptance_length.csv"
+    download.save_as(tmp_path / "table.csv")
+    table = pl.read_csv(tmp_path / "table.csv")
+    assert table["dataset"].to_list() == [*list(wanted)[:-1], "all math", "all code", "all chat", "pooled"]
+    found = {row["dataset"]: row for row in table.iter_rows(named=True)}
+    for name in ("gsm8k", "alpaca", "pooled"):
+        for column in table.columns[2:]:
+            assert found[name][column] == wanted[name][column], (name, column)
+
+
+def test_the_stages_of_the_bound_are_part_of_the_address(tab, library):
+    tab.open("throughput", eval=library.ids["reference"], stages="20")
+    expect(tab.main.get_by_role("heading", name="Upper bound on tok/s, 20 stages, latency only")).to_be_visible()
+    first = tab.cells("Upper bound on tok/s, 20 stages, latency only")[1]
+    assert first[:4] == ["gsm8k", "math", "4.97", "49.7"]
+    tab.carries(eval=library.ids["reference"], stages="20")
+
+
+def test_methods_can_be_searched(tab, library):
+    tab.open("methods", eval=library.ids["reference"])
+    everything = tab.page.locator('[class*="st-key-method-"]').count()
+    tab.page.get_by_label("Find").fill("kaplan")
+    tab.page.get_by_label("Find").press("Enter")
+    expect(tab.page.locator(".st-key-method-p_km")).to_be_visible()
+    expect(tab.page.locator(".st-key-method-tau_all")).to_have_count(0)
+    assert 0 < tab.page.locator('[class*="st-key-method-"]').count() < everything
+    tab.page.get_by_label("Find").fill("no such <b>thing</b>")
+    tab.page.get_by_label("Find").press("Enter")
+    expect(tab.notice("info")).to_have_text("ℹNo metric mentions no such <b>thing</b>.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", ["reference", "odd"])
+def test_nothing_sticks_out_of_the_window(name, viewport, scheme, server, open_tab, library):
+    tab = open_tab(server, viewport=viewport, scheme=scheme)
+    for page in PAGES:
+        tab.open(page, eval=library.ids[name])
+        for title in TABLES[page]:
+            expect(tab.table(title).first).to_be_visible(timeout=PATIENCE)
+        for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+            wide, window = tab.page.evaluate(f"[{part}.scrollWidth, innerWidth]")
+            assert wide <= window, (page, part)
+        background = tab.page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 23, 30)"}[scheme]
+        tab.sound()
