@@ -6,12 +6,13 @@ that says what is missing.
 
 from specdash.charts.base import Chart
 from specdash.charts.blocks import Measured, position_gains, tau_by_block
+from specdash.charts.gap import gap_split
 from specdash.charts.length import sigma_against_geometric, tau_by_dataset
 from specdash.charts.outcomes import geometric_fit, outcome_heatmap
 from specdash.charts.palette import Theme, family_colour, run_colours
 from specdash.charts.positions import acceptance_by_position, position_heatmap
 from specdash.charts.prompts import tau_violins, within_share
-from specdash.charts.responses import gap_split, length_against_tau
+from specdash.charts.responses import length_against_tau
 from specdash.charts.throughput import rtt_bars, rtt_lines
 
 __all__ = [

@@ -19,7 +19,7 @@ CLEAR = "rgba(0,0,0,0)"
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", system-ui, sans-serif'
 _LEGEND_ROW = 20  # px
-_LEGEND_MOST = 130  # px; a longer legend scrolls
+_LEGEND_MOST = 150  # px; a longer legend scrolls
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def _template(theme: Theme) -> go.layout.Template:
         "linecolor": look.muted,
         "tickcolor": look.muted,
         "tickfont": {"color": look.muted, "size": 12},
-        "title": {"font": {"color": look.ink, "size": 13}, "standoff": 8},
+        "title": {"font": {"color": look.ink, "size": 12.5}, "standoff": 8},
         "zeroline": False,
         "automargin": True,
         "ticks": "",
@@ -84,16 +84,18 @@ def figure(
     """
     entries = {
         "orientation": "h",
-        "xref": "paper",
-        "x": 0,
+        "xref": "container",
+        "x": 0.01,
+        "xanchor": "left",
         "yref": "container",
         "y": 0,
         "yanchor": "bottom",
         "maxheight": _LEGEND_MOST,
         "font": {"size": 12},
         "bgcolor": CLEAR,
-        "itemsizing": "trace",
+        "itemsizing": "constant",
         "tracegroupgap": 0,
+        "traceorder": "normal",
     }
     return go.Figure(
         data=list(traces),

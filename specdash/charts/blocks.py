@@ -14,12 +14,15 @@ import polars as pl
 
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure
-from specdash.charts.palette import Theme, colours, faded, family_colour
+from specdash.charts.palette import Theme, colours, faded, family_colour, text_on
 from specdash.charts.series import Line, Series, family_keys, lines, series
 from specdash.charts.text import Row
 
 Reading = Literal["tau_at_k", "tau_at_k_km"]
 """Truncation of what was observed, or Kaplan–Meier."""
+
+
+_GAIN = "Gain p<sub>i</sub> of each draft position i<br>(tokens/step; 0 = first drafted token)"
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def tau_by_block(
     if not drawn:
         return empty("No shorter blocks to imply: they need counts by draft position.", theme)
     k = max(len(s.row[reading]) for s in drawn)
-    template = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{customdata[1]}")
+    template = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{meta[1]}", name="meta")
     curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading]) for s in drawn]
     traces, entries = lines(curves, template)
     last = max([k, *(block for m in measured for block in m.blocks)])
@@ -107,12 +110,12 @@ def _measured_trace(m: Measured, theme: Theme) -> go.Scatter:
         x=list(m.blocks),
         y=list(m.tau),
         mode="lines+markers",
-        name=f"measured: {text.tick(m.name)}",
+        name=text.legend(m.name),
         line={"color": colour, "width": 1, "dash": "dot"},
         marker={"symbol": "circle-open", "size": 11, "color": colour, "line": {"width": 2}},
         connectgaps=False,
-        customdata=[[text.whole(m.name)]] * len(m.blocks),
-        hovertemplate=text.hover("measured τ = %{y:.3f} tokens/step at K = %{x}"),
+        meta=[text.whole(m.name)],
+        hovertemplate=text.hover("measured τ = %{y:.3f} tokens/step at K = %{x}", name="meta"),
     )
 
 
@@ -141,12 +144,16 @@ def _caption(drawn: Sequence[Series], reading: Reading, k: int, chosen: int | No
     if chosen is None or chosen == k:
         known = [(s.name, tau) for s, tau in whole if tau is not None]
         at_k = f" At K′ = {k} τ is {text.spread(known)}." if known else ""
-        return f"Implied from drafts of up to {k} tokens by leaving out the later ones.{at_k}"
+        return f"Implied from drafts of up to {text.plural(k, 'token')} by leaving out the later ones.{at_k}"
     cut = [(s.name, _at(s, reading, chosen)) for s in datasets]
-    parts = [f"Cut at K′ = {chosen}, τ would be {text.spread(cut)}."] if any(v is not None for _, v in cut) else []
+    parts = (
+        [f"Cut at K′ = {chosen}, τ would be {text.spread(cut, unit='tokens per step')}."]
+        if any(v is not None for _, v in cut)
+        else []
+    )
     losses = [(s.name, tau - at) for s, tau in whole if tau is not None and (at := _at(s, reading, chosen)) is not None]
     if losses:
-        parts.append(f"That gives up {text.spread(losses)} tokens per step of K′ = {k}.")
+        parts.append(f"Against K′ = {k} that gives up {text.spread(losses, unit='tokens per step')}.")
     return text.sentences(parts) or f"Nothing is implied at K′ = {chosen}."
 
 
@@ -179,7 +186,12 @@ def position_gains(
             legend=len(keys),
             barmode="stack",
             uniformtext={"minsize": 9, "mode": "hide"},
-            xaxis={"title": {"text": "Gain over K′ = 0, by draft position (tokens/step)"}, "rangemode": "tozero"},
+            xaxis={
+                "title": {
+                    "text": "Gain p<sub>i</sub> of each draft position i<br>(tokens/step; 0 = first drafted token)"
+                },
+                "rangemode": "tozero",
+            },
             yaxis=rowwise.names_axis(drawn),
         ),
         _gain_caption(drawn, k),
@@ -188,23 +200,20 @@ def position_gains(
 
 
 def _gain_bars(drawn: Sequence[Series], position: int, kept: int, theme: Theme) -> go.Bar:
-    values = [s.row["p"][position] if position < len(s.row["p"]) else None for s in drawn]
-    inside = position < kept
+    strength = 0.15 if position >= kept else 0.85 if position % 2 == 0 else 0.55
+    fills = [faded(s.colour, strength, theme) for s in drawn]
     return go.Bar(
-        x=values,
+        x=[s.row["p"][position] if position < len(s.row["p"]) else None for s in drawn],
         y=list(range(len(drawn))),
         orientation="h",
         width=0.7,
         showlegend=False,
-        marker={
-            "color": [faded(s.colour, (0.8 if position % 2 == 0 else 0.55) if inside else 0.15) for s in drawn],
-            "line": {"color": [s.colour for s in drawn], "width": 1},
-        },
+        marker={"color": fills, "line": {"color": [s.colour for s in drawn], "width": 1}},
         text=[str(position)] * len(drawn),
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        insidetextfont={"color": colours(theme).ink if not inside else None, "size": 11},
+        insidetextfont={"color": [text_on(fill, theme) for fill in fills], "size": 11},
         customdata=[[*s.about, position, position + 1] for s in drawn],
         hovertemplate=text.hover(
             "position %{customdata[2]} adds p<sub>%{customdata[2]}</sub> = %{x:.3f} tokens/step",
@@ -226,5 +235,5 @@ def _gain_caption(drawn: Sequence[Series], k: int) -> str:
     for position, which in ((0, "first"), (k - 1, f"last (position {k - 1})"))[: 1 if k == 1 else 2]:
         found = [(s.name, s.row["p"][position]) for s in chosen if position < len(s.row["p"])]
         if any(value is not None for _, value in found):
-            ends.append(f"the {which} adds {text.spread(found)}")
-    return f"Of the draft positions, {' and '.join(ends)} tokens per step." if ends else "No position is known."
+            ends.append(f"the {which} adds {text.spread(found, unit='tokens per step')}")
+    return f"Of the draft positions, {' and '.join(ends)}." if ends else "No position is known."

@@ -42,7 +42,7 @@ def tau_by_dataset(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row]
             height=rowwise.height(len(drawn)),
             legend=len(keys),
             xaxis={
-                "title": {"text": "Acceptance length τ ± σ<sub>step</sub> (tokens/step)"},
+                "title": {"text": "Acceptance length τ ± σ<sub>step</sub><br>(tokens/step)"},
                 "range": [low - 0.05 * (high - low) - 0.05, high + 0.05 * (high - low) + 0.05],
             },
             yaxis=rowwise.names_axis(drawn),
@@ -71,10 +71,10 @@ _TAU_SYMBOLS = {"dataset": "circle", "family": "diamond", "pooled": "square"}
 
 def _tau_caption(drawn: Sequence[Series]) -> str:
     sigmas = named(drawn, "step_std")
-    parts = [f"τ is {text.spread(named(drawn, 'tau'))} tokens per step{_pooled(drawn)}."]
+    parts = [f"τ is {text.spread(named(drawn, 'tau'), unit='tokens per step')}{_pooled(drawn)}."]
     if any(value is not None for _, value in sigmas):
         parts.append(
-            f"The bars reach one σ of single steps to either side, {text.spread(sigmas)} tokens: "
+            f"The bars reach one σ of single steps to either side, {text.spread(sigmas, unit='tokens')}: "
             "the spread of steps, not an error of τ."
         )
     else:
@@ -109,7 +109,7 @@ def sigma_against_geometric(rows: Iterable[Row], theme: Theme, *, families: Iter
             "No spread of steps to compare: it needs counts by draft position and a known block length.", theme
         )
     template = text.hover(
-        "observed σ<sub>step</sub> = %{y:.3f} tokens", "geometric σ = %{x:.3f} tokens", "%{customdata[1]}"
+        "observed σ<sub>step</sub> = %{y:.3f} tokens", "geometric σ = %{x:.3f} tokens", "%{meta[1]}", name="meta"
     )
     points, entries = lines([Line(s, [s.row["geometric_std"]], [s.row["step_std"]]) for s in drawn], template)
     for trace, s in zip(points[-len(drawn) :], drawn, strict=True):
@@ -142,7 +142,7 @@ def _diagonal(ends: Sequence[float], theme: Theme) -> go.Scatter:
         x=list(ends),
         y=list(ends),
         mode="lines",
-        name="observed = geometric",
+        name="equal",
         line={"color": colours(theme).muted, "dash": "dash", "width": 1.5},
         hoverinfo="skip",
     )
@@ -156,6 +156,6 @@ def _sigma_caption(drawn: Sequence[Series]) -> str:
     ]
     below = sum(gap < 0 and not math.isclose(gap, 0, abs_tol=1e-9) for _, gap in gaps)
     return (
-        f"Below the diagonal, steps vary less than under a constant acceptance rate: so it is for {below} of "
-        f"{len(gaps)}. Observed minus geometric σ is {text.spread(gaps, signed=True)} tokens."
+        f"Below the diagonal, steps vary less than under a constant acceptance rate: {below} of {len(gaps)} are. "
+        f"Observed minus geometric σ is {text.spread(gaps, unit='tokens', signed=True)}."
     )

@@ -45,8 +45,8 @@ def outcome_heatmap(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row
             drawn,
             cells,
             theme,
-            columns=[*map(str, range(k)), f"{k}=K"],
-            title=f"{ACCEPTED} (% of steps)",
+            columns=[*map(str, range(k)), f"{k}=K" if k < 10 else "K"],
+            title="Accepted draft tokens a<br>(cells: % of steps)",
             template=text.hover("a = %{x}: %{z:.2f} % of steps", "%{customdata[1]}"),
             highest=max(v for row in cells for v in row if v is not None),
             outlined=k,
@@ -114,12 +114,13 @@ def geometric_fit(row: Row, theme: Theme, *, mle: Sequence[float] | None = None)
     models = {"moment": row.get("geometric_outcome"), "mle": mle}
     models = {key: list(model) for key, model in models.items() if model is not None and len(model) == len(observed)}
     j = list(range(len(observed)))
-    traces = [_observed_bars(drawn, j, observed)]
+    traces = [_observed_bars(drawn, j, observed, theme)]
     for key, model in models.items():
         traces += _model_traces(key, j, observed, model, theme)
     difference = {
         "title": {"text": "Difference (pp)"},
         "domain": [0, 0.3],
+        "range": _around_zero(observed, models.values()),
         "zeroline": True,
         "zerolinecolor": colours(theme).muted,
         "nticks": 5,
@@ -149,12 +150,18 @@ def geometric_fit(row: Row, theme: Theme, *, mle: Sequence[float] | None = None)
     )
 
 
-def _observed_bars(s: Series, j: list[int], observed: Sequence[float]) -> go.Bar:
+def _around_zero(observed: Sequence[float], models: Iterable[Sequence[float]]) -> list[float]:
+    """Return the range of the differences in points, never so small that rounding errors look like one."""
+    gaps = [100 * (o - m) for model in models for o, m in zip(observed, model, strict=True)]
+    return [1.15 * min([-0.5, *gaps]), 1.15 * max([0.5, *gaps])]
+
+
+def _observed_bars(s: Series, j: list[int], observed: Sequence[float], theme: Theme) -> go.Bar:
     return go.Bar(
         x=j,
         y=[100 * v for v in observed],
         name="observed",
-        marker=bar_marker([s.colour] * len(j), opacity=0.55),
+        marker=bar_marker([s.colour] * len(j), theme, opacity=0.55),
         customdata=[s.about] * len(j),
         hovertemplate=text.hover("a = %{x}: %{y:.2f} % of steps observed", "%{customdata[1]}"),
     )
@@ -171,7 +178,7 @@ def _model_traces(key: str, j: list[int], observed: Sequence[float], model: Sequ
         x=j,
         y=[100 * v for v in model],
         mode="lines+markers",
-        name=f"constant α, {name}",
+        name=f"α, {name}",
         legendgroup=key,
         line={"color": ink, "width": 1.5, "dash": dash},
         marker={"symbol": symbol, "size": 8, "color": ink, "line": {"width": 1.5}},
@@ -183,7 +190,7 @@ def _model_traces(key: str, j: list[int], observed: Sequence[float], model: Sequ
         yaxis="y2",
         legendgroup=key,
         showlegend=False,
-        marker=bar_marker([ink] * len(j), opacity=0.8, pattern=pattern),
+        marker=bar_marker([ink] * len(j), theme, opacity=0.8, pattern=pattern),
         hovertemplate=f"observed − constant α, {name}<br>a = %{{x}}: %{{y:+.2f}} points<extra></extra>",
     )
     return [line, bars]
@@ -204,10 +211,10 @@ def _fit_caption(s: Series, observed: Sequence[float], models: dict[str, list[fl
         return f"{text.plain(s.name)}: observed only; the model needs a known mix of block lengths."
     alphas = {"moment": s.row.get("implied_alpha"), "mle": s.row.get("alpha_mle")}
     fits = [_misfit(key, alphas[key], observed, model) for key, model in models.items()]
-    key, model = next(iter(models.items()))
+    model = next(iter(models.values()))
     ends = [
         f"{number(observed[end])} of steps accept {what} ({number(model[end])} under the model)"
-        for end, what in ((0, "nothing"), (-1, f"all {len(observed) - 1}"))
+        for end, what in ((0, "nothing"), (-1, f"the whole draft of {len(observed) - 1}"))
     ]
     return f"{text.plain(s.name)}, misfit of the constant-α model: {'; '.join(fits)}. {' and '.join(ends)}."
 

@@ -99,15 +99,42 @@ def run_colours(runs: Iterable[str], theme: Theme) -> dict[str, str]:
     return {run: available[i % len(available)] for i, run in enumerate(dict.fromkeys(runs))}
 
 
-def faded(colour: str, opacity: float) -> str:
-    """Return a colour as CSS ``rgba()``.
+def faded(colour: str, opacity: float, theme: Theme) -> str:
+    """Return a colour as it looks at some opacity, 0..1, on the theme's page."""
+    return on_scale((_COLOURS[theme].page, colour), opacity)
 
-    Args:
-        colour: ``#RRGGBB``.
-        opacity: 0..1.
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of ``#RRGGBB``, 0..1.
+
+    source: WCAG 2.2.
     """
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{opacity:.3g})"
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colours ``#RRGGBB``, 1..21.
+
+    source: WCAG 2.2.
+    """
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def on_scale(steps: tuple[str, ...], share: float) -> str:
+    """Return the colour at 0..1 of evenly spaced steps, as plotly interpolates it."""
+    at = min(max(share, 0.0), 1.0) * (len(steps) - 1)
+    below = min(int(at), len(steps) - 2)
+    pairs = [(int(steps[below][i : i + 2], 16), int(steps[below + 1][i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(low + (at - below) * (high - low)):02X}" for low, high in pairs)
+
+
+def text_on(background: str, theme: Theme) -> str:
+    """Return the theme's ink or page colour, whichever reads better on a background."""
+    look = _COLOURS[theme]
+    return max((look.ink, look.page), key=lambda colour: contrast(colour, background))
 
 
 def scale(steps: tuple[str, ...]) -> list[tuple[float, str]]:

@@ -5,6 +5,7 @@ source: acceptance report, figure 3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -48,7 +49,7 @@ def acceptance_by_position(
     if not drawn:
         return _nothing(theme)
     k = max(len(s.row[rate]) for s in drawn)
-    template = text.hover(f"{rate[0]}<sub>%{{x}}</sub> = %{{y:.3f}}", "%{customdata[1]}")
+    template = text.hover(f"{rate[0]}<sub>%{{x}}</sub> = %{{y:.3f}}", "%{meta[1]}", name="meta")
     traces, entries = lines([Line(s, range(len(s.row[rate])), s.row[rate]) for s in drawn], template)
     return Chart(
         figure(
@@ -57,7 +58,11 @@ def acceptance_by_position(
             height=HEIGHT,
             legend=entries,
             xaxis={"title": {"text": POSITION}, "range": [-0.4, k - 0.6], "dtick": -(-k // 16), "tick0": 0},
-            yaxis={"title": {"text": f"{_NAMES[rate]} (share of steps)"}, "range": [0, 1.03], "tickformat": ".1f"},
+            yaxis={
+                "title": {"text": f"{_NAMES[rate]} (share)"},
+                "range": [_floor(drawn, rate), 1.02],
+                "tickformat": ".1f",
+            },
         ),
         _caption(drawn, rate),
         _long(drawn, rate),
@@ -90,7 +95,7 @@ def position_heatmap(
             cells,
             theme,
             columns=[str(i) for i in range(k)],
-            title=POSITION,
+            title="Draft position<br>(0 = first drafted token)",
             template=text.hover(f"{rate[0]}<sub>%{{x}}</sub> = %{{z:.2f}} %", "%{customdata[1]}"),
             highest=100,
         ),
@@ -101,6 +106,12 @@ def position_heatmap(
 
 def _known(drawn: Iterable[Series], rate: Rate) -> list[Series]:
     return [s for s in drawn if any(value is not None for value in s.row.get(rate) or ())]
+
+
+def _floor(drawn: Iterable[Series], rate: Rate) -> float:
+    """Return where the axis starts: 0 unless every rate is far above it."""
+    lowest = min(value for s in drawn for value in s.row[rate] if value is not None)
+    return math.floor(10 * lowest - 0.5) / 10 if lowest > 0.4 else -0.02
 
 
 def _nothing(theme: Theme) -> Chart:

@@ -14,9 +14,8 @@ import polars as pl
 from specdash.charts import rowwise, text
 from specdash.charts.base import Chart, empty, figure
 from specdash.charts.palette import Theme, colours, faded
-from specdash.charts.series import Series, bar_marker, family_keys, frame, key_entry, named, series
+from specdash.charts.series import Series, bar_marker, family_keys, frame, key_entry, measured, named, series
 from specdash.charts.text import Row
-from specdash.schema import OTHER_FAMILY
 
 FEWEST_FOR_VIOLIN = 20
 """Responses of a dataset from which on a violin is drawn; fewer are drawn one by one."""
@@ -68,22 +67,20 @@ def tau_violins(responses: pl.DataFrame, theme: Theme) -> Chart:
         "response" a response of a dataset too small for one, "p10" to "p90" percentiles (type 7), "step-weighted"
         the mark.
     """
-    usable = responses.filter(pl.col("tau").is_not_null() & pl.col("tau").is_finite()).with_columns(
-        pl.col("family").fill_null(OTHER_FAMILY)
-    )
+    usable = measured(responses)
     if usable.is_empty():
         return empty("No response with a drafted step.", theme)
     drawn = series(_summaries(usable), theme)
     values = [_values(usable, s) for s in drawn]
-    bodies = [_body(i, s, v) for i, (s, v) in enumerate(zip(drawn, values, strict=True))]
+    bodies = [_body(i, s, v, theme) for i, (s, v) in enumerate(zip(drawn, values, strict=True))]
     keys = family_keys(drawn)
     return Chart(
         figure(
             [*bodies, *_ranges(drawn, theme), _marks(drawn, theme), *keys],
             theme,
-            height=rowwise.height(len(drawn), 40),
+            height=rowwise.height(len(drawn), 40 if len(drawn) <= 15 else 32),
             legend=len(keys) + 3,
-            xaxis={"title": {"text": "Acceptance length τ<sub>r</sub> of a response (tokens/step)"}},
+            xaxis={"title": {"text": "Acceptance length τ<sub>r</sub><br>of a response (tokens/step)"}},
             yaxis=rowwise.names_axis(drawn),
         ),
         _violin_caption(drawn),
@@ -110,7 +107,7 @@ def _shape(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return density(values) if values.size >= FEWEST_FOR_VIOLIN else None
 
 
-def _body(index: int, s: Series, values: np.ndarray) -> go.Scatter:
+def _body(index: int, s: Series, values: np.ndarray, theme: Theme) -> go.Scatter:
     """Return the violin of a dataset as a closed outline, or its responses as points."""
     shape = _shape(values)
     look = {"showlegend": False, "hoverinfo": "skip", "marker": {"color": s.colour}}
@@ -126,7 +123,7 @@ def _body(index: int, s: Series, values: np.ndarray) -> go.Scatter:
         y=np.concatenate([index - half, index + half[::-1]]),
         mode="lines",
         fill="toself",
-        fillcolor=faded(s.colour, 0.45),
+        fillcolor=faded(s.colour, 0.45, theme),
         line={"color": s.colour, "width": 1},
         name=s.tick,
     )
@@ -137,7 +134,7 @@ def _ranges(drawn: Sequence[Series], theme: Theme) -> list[go.Scatter]:
     ink = colours(theme).ink
     x = [value for s in drawn for value in (s.row["p10"], s.row["p90"], None)]
     y = [value for i in range(len(drawn)) for value in (i, i, None)]
-    line = go.Scatter(x=x, y=y, mode="lines", name="p10 to p90", line={"color": ink, "width": 1.5}, hoverinfo="skip")
+    line = go.Scatter(x=x, y=y, mode="lines", name="p10–p90", line={"color": ink, "width": 1.5}, hoverinfo="skip")
     median = go.Scatter(
         x=[s.row["p50"] for s in drawn],
         y=list(range(len(drawn))),
@@ -160,7 +157,7 @@ def _marks(drawn: Sequence[Series], theme: Theme) -> go.Scatter:
         x=[s.row["tau"] for s in drawn],
         y=list(range(len(drawn))),
         mode="markers",
-        name="step-weighted τ",
+        name="τ",
         marker={"symbol": "diamond", "size": 11, "color": look.ink, "line": {"color": look.page, "width": 1.5}},
         customdata=[s.about for s in drawn],
         hovertemplate=text.hover("step-weighted τ = %{x:.3f} tokens/step", "%{customdata[1]}"),
@@ -193,8 +190,8 @@ def _violin_caption(drawn: Sequence[Series]) -> str:
     few = sum(s.row["responses"] < FEWEST_FOR_VIOLIN for s in drawn)
     points = f" {text.plural(few, 'dataset')} with few responses: drawn one by one." if few else ""
     return (
-        f"Eight in ten responses lie within p10 to p90, {text.spread(widths)} tokens per step apart. The step-weighted "
-        f"τ stands off the median response by {text.spread(shifts, signed=True)}.{points}"
+        f"From p10 to p90, τ_r spans {text.spread(widths, unit='tokens per step')}. The step-weighted τ (diamond) "
+        f"lies {text.spread(shifts, unit='tokens per step', signed=True)} from the median response.{points}"
     )
 
 
@@ -214,17 +211,20 @@ def within_share(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] =
     drawn = [s for s in series(rows, theme, families) if any(s.row.get(key) is not None for key in shown)]
     if not drawn:
         return empty("No share to tell: it needs prompts that were answered at least twice.", theme)
-    ink = colours(theme).ink
-    looks = [("population form", ""), ("corrected for copies", "/")]
-    bars = [_share_bars(drawn, key, j, *look) for j, (key, look) in enumerate(zip(shown, looks, strict=True))]
+    looks = [("population form", ""), ("corrected", "/")]
+    bars = [_share_bars(drawn, key, j, theme, *look) for j, (key, look) in enumerate(zip(shown, looks, strict=True))]
     return Chart(
         figure(
-            [*bars, *(key_entry(name, ink, pattern=pattern) for name, pattern in looks)],
+            [*bars, *(key_entry(name, theme, pattern=pattern) for name, pattern in looks)],
             theme,
             height=rowwise.height(len(drawn), 36),
             legend=2,
             barmode="overlay",
-            xaxis={"title": {"text": "Variance of τ<sub>r</sub> within a prompt (%)"}, "range": [0, 100]},
+            xaxis={
+                "title": {"text": "Variance of τ<sub>r</sub> within a prompt (%)"},
+                "range": [0, 114],
+                "tickvals": [0, 25, 50, 75, 100],
+            },
             yaxis=rowwise.names_axis(drawn),
         ),
         _share_caption(drawn),
@@ -232,7 +232,7 @@ def within_share(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] =
     )
 
 
-def _share_bars(drawn: Sequence[Series], key: str, nth: int, name: str, pattern: str) -> go.Bar:
+def _share_bars(drawn: Sequence[Series], key: str, nth: int, theme: Theme, name: str, pattern: str) -> go.Bar:
     values = [s.row.get(key) for s in drawn]
     return go.Bar(
         x=[None if v is None else 100 * v for v in values],
@@ -240,7 +240,7 @@ def _share_bars(drawn: Sequence[Series], key: str, nth: int, name: str, pattern:
         orientation="h",
         width=0.36,
         showlegend=False,
-        marker=bar_marker([s.colour for s in drawn], opacity=0.75, pattern=pattern),
+        marker=bar_marker([s.colour for s in drawn], theme, opacity=0.75, pattern=pattern),
         text=["" if v is None else f"{100 * v:.0f} %" for v in values],
         textposition="outside",
         cliponaxis=False,

@@ -1,35 +1,29 @@
-"""Figure 2: response length against acceptance length, and what that does to the mean over responses.
+"""Figure 2: response length against acceptance length, one by one or as a density.
 
 source: acceptance report, figure 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
-from specdash.charts import rowwise, text
+from specdash.charts import text
 from specdash.charts.base import HEIGHT, Chart, empty, figure
 from specdash.charts.palette import Theme, colours, family_colour, scale
-from specdash.charts.series import Series, bar_marker, key_entry, series
-from specdash.schema import OTHER_FAMILY, POOLED
+from specdash.charts.series import Listing, Series, measured, series
 
 MOST_POINTS = 3000
 """Responses drawn one by one; more of them are drawn as a density."""
 
 _CELLS = (60, 40)  # of the density, along length and τ_r
+Kind = type[go.Scatter] | type[go.Scattergl]
+
 _TREND_BINS = 12
 _TREND_LEAST = 5  # responses a bin
-
-
-def _usable(responses: pl.DataFrame) -> pl.DataFrame:
-    """Return the responses that have an acceptance length, those without a family as "other"."""
-    return responses.filter(pl.col("tau").is_not_null() & pl.col("tau").is_finite()).with_columns(
-        pl.col("family").fill_null(OTHER_FAMILY)
-    )
 
 
 def _looks(responses: pl.DataFrame, theme: Theme) -> list[Series]:
@@ -52,13 +46,13 @@ def length_against_tau(responses: pl.DataFrame, theme: Theme) -> Chart:
         Its data are ``layer, dataset, family, prompt, copy, length, tau, responses``. Layer "response" is a
         response, "cell" a cell of the density by its centre, "mean" a point of a family's line.
     """
-    usable = _usable(responses).filter(pl.col("length").is_not_null())
+    usable = measured(responses).filter(pl.col("length").is_not_null())
     if usable.is_empty():
         return empty("No response with a known length and a drafted step.", theme)
     dense = usable.height > MOST_POINTS
     traces, points = _density(usable, theme) if dense else _markers(usable, theme)
-    trend, means = _trend(usable, theme)
-    entries = len(trend) if dense else len(traces) + len(trend)
+    trend, means = _trend(usable, theme, go.Scatter if dense else go.Scattergl)
+    entries = sum(trace.showlegend is not False for trace in [*traces, *trend]) - dense
     columns = ["layer", "dataset", "family", "prompt", "copy", "length", "tau", "responses"]
     data = pl.concat([points, means], how="diagonal_relaxed")
     absent = [pl.lit(None, pl.String).alias(name) for name in columns if name not in data.columns]
@@ -77,16 +71,23 @@ def length_against_tau(responses: pl.DataFrame, theme: Theme) -> Chart:
 
 
 def _markers(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scattergl], pl.DataFrame]:
-    traces = []
-    for s in _looks(usable, theme):
+    looks = _looks(usable, theme)
+    listing = Listing.of(looks)
+    traces: list[Any] = [*listing.entries]
+    for s in looks:
         own = usable.filter((pl.col("dataset") == s.name) & (pl.col("family") == s.family))
         traces.append(
             go.Scattergl(
                 x=own["length"].to_numpy(),
                 y=own["tau"].to_numpy(),
                 mode="markers",
-                name=s.tick,
-                marker={"color": s.colour, "symbol": s.symbol, "size": 6, "opacity": 0.65},
+                name=text.legend(s.name),
+                marker={
+                    "color": s.colour,
+                    "symbol": s.symbol,
+                    "size": 7,
+                    "opacity": 0.8 if usable.height < 300 else 0.5,
+                },
                 meta=s.about,
                 customdata=[
                     [text.escaped(text.plain(prompt)), "–" if copy is None else copy, steps]
@@ -94,6 +95,7 @@ def _markers(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scattergl], pl
                 ],
                 hovertemplate="<b>%{meta[0]}</b><br>prompt %{customdata[0]}, copy %{customdata[1]}<br>"
                 "τ<sub>r</sub> = %{y:.3f} tokens/step over %{customdata[2]} steps<br>%{x:,} tokens<extra></extra>",
+                **listing.place(s),
             )
         )
     shown = usable.select("dataset", "family", "prompt", "copy", "length", "tau")
@@ -133,9 +135,13 @@ def _density(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Heatmap], pl.D
     return [cells], pl.DataFrame(shown).with_columns(layer=pl.lit("cell"))
 
 
-def _trend(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scatter], pl.DataFrame]:
-    """Return a line a family: mean τ_r against mean length of responses of similar length."""
-    traces, parts = [], []
+def _trend(usable: pl.DataFrame, theme: Theme, kind: Kind) -> tuple[list[Any], pl.DataFrame]:
+    """Return a line a family: mean τ_r against mean length of responses of similar length.
+
+    The lines are of the same kind as the points below them: what WebGL draws covers all that SVG does.
+    """
+    traces: list[Any] = []
+    parts = []
     for family in usable["family"].unique(maintain_order=True):
         own = usable.filter(pl.col("family") == family).sort("length")
         bins = min(_TREND_BINS, own.height // _TREND_LEAST)
@@ -150,16 +156,23 @@ def _trend(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scatter], pl.Dat
             .select(pl.lit("mean").alias("layer"), pl.lit(family).alias("family"), "length", "tau", "responses")
         )
         parts.append(local)
-        traces.append(_trend_line(family, local, theme))
+        traces += [_halo(local, theme, kind), _trend_line(family, local, theme, kind)]
     return traces, pl.concat(parts) if parts else pl.DataFrame()
 
 
-def _trend_line(family: str, local: pl.DataFrame, theme: Theme) -> go.Scatter:
-    return go.Scatter(
+def _halo(local: pl.DataFrame, theme: Theme, kind: Kind) -> go.Scatter | go.Scattergl:
+    """Return what sets a line off from points of its own colour."""
+    line = {"color": colours(theme).page, "width": 7}
+    x, y = local["length"].to_numpy(), local["tau"].to_numpy()
+    return kind(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False)
+
+
+def _trend_line(family: str, local: pl.DataFrame, theme: Theme, kind: Kind) -> go.Scatter | go.Scattergl:
+    return kind(
         x=local["length"].to_numpy(),
         y=local["tau"].to_numpy(),
         mode="lines+markers",
-        name=f"mean, {text.tick(family)}",
+        name=f"mean, {text.legend(family, 14)}",
         line={"color": family_colour(family, theme), "width": 3},
         marker={"size": 8, "line": {"color": colours(theme).page, "width": 1.5}},
         customdata=[[text.whole(family), n] for n in local["responses"]],
@@ -188,110 +201,3 @@ def _length_caption(usable: pl.DataFrame, lines: bool) -> str:
     if lines:
         parts.append("Lines: mean τ_r of a family's responses of similar length.")
     return text.sentences(parts)
-
-
-def gap_split(responses: pl.DataFrame, theme: Theme) -> Chart:
-    """What makes the mean over responses differ from τ: mean − harmonic mean, and harmonic mean − τ.
-
-    The first part (Jensen) comes from the spread of τ_r alone and is never negative. τ is the harmonic mean of τ_r
-    weighted by emitted tokens, so the second part is what weighting by length does: positive where responses with
-    more tokens have the lower τ_r.
-
-    Args:
-        responses: A row a response: ``dataset, family, steps, accepted, tau``.
-        theme: Page it is for.
-
-    Returns:
-        Its data are ``dataset, family, steps, responses, tau, response_mean, harmonic_mean, jensen,
-        length_effect``, all of them tokens/step after the counts.
-    """
-    usable = _usable(responses)
-    if usable.is_empty():
-        return empty("No response with a drafted step.", theme)
-    data = _split(usable)
-    drawn = series(data.to_dicts(), theme)
-    keys = [("spread of τ<sub>r</sub> (Jensen)", ""), ("response length", "/")]
-    parts = [_gap_bars(drawn, key, pattern) for key, pattern in (("jensen", ""), ("length_effect", "/"))]
-    ink = colours(theme).ink
-    return Chart(
-        figure(
-            [*parts, _gap_marks(drawn, ink), *(key_entry(name, ink, pattern=pattern) for name, pattern in keys)],
-            theme,
-            height=rowwise.height(len(drawn)),
-            legend=3,
-            barmode="relative",
-            xaxis={
-                "title": {"text": "Part of the gap (tokens/step)"},
-                "zeroline": True,
-                "zerolinecolor": colours(theme).muted,
-            },
-            yaxis=rowwise.names_axis(drawn),
-        ),
-        _gap_caption(data),
-        data,
-    )
-
-
-def _split(usable: pl.DataFrame) -> pl.DataFrame:
-    tau = pl.col("tau")
-    sums = {
-        "steps": pl.col("steps").sum(),
-        "responses": pl.len().cast(pl.Int64),
-        "tau": 1 + pl.col("accepted").sum() / pl.col("steps").sum(),
-        "response_mean": tau.mean(),
-        "harmonic_mean": pl.len() / (1 / tau).sum(),
-    }
-    found = usable.group_by("dataset", "family", maintain_order=True).agg(**sums)
-    if found.height > 1:
-        pooled = usable.select(**sums).with_columns(dataset=pl.lit(POOLED), family=pl.lit(None, pl.String))
-        found = pl.concat([found, pooled.select(found.columns)])
-    return found.with_columns(
-        jensen=pl.col("response_mean") - pl.col("harmonic_mean"), length_effect=pl.col("harmonic_mean") - pl.col("tau")
-    )
-
-
-_PARTS = {"jensen": "from the spread of τ<sub>r</sub>", "length_effect": "from response length"}
-
-
-def _gap_bars(drawn: Sequence[Series], key: str, pattern: str) -> go.Bar:
-    return go.Bar(
-        x=[s.row[key] for s in drawn],
-        y=list(range(len(drawn))),
-        orientation="h",
-        width=0.62,
-        showlegend=False,
-        marker=bar_marker([s.colour for s in drawn], pattern=pattern),
-        customdata=[s.about for s in drawn],
-        hovertemplate=text.hover(f"%{{x:+.3f}} tokens/step {_PARTS[key]}", "%{customdata[1]}"),
-    )
-
-
-def _gap_marks(drawn: Sequence[Series], ink: str) -> go.Scatter:
-    return go.Scatter(
-        x=[s.row["response_mean"] - s.row["tau"] for s in drawn],
-        y=list(range(len(drawn))),
-        mode="markers",
-        name="whole gap: mean τ<sub>r</sub> − τ",
-        marker={"symbol": "diamond-open", "size": 10, "color": ink, "line": {"width": 2}},
-        customdata=[[*s.about, s.row["response_mean"], s.row["tau"]] for s in drawn],
-        hovertemplate=text.hover(
-            "mean τ<sub>r</sub> − τ = %{customdata[2]:.3f} − %{customdata[3]:.3f} = %{x:+.3f} tokens/step",
-            "%{customdata[1]}",
-        ),
-    )
-
-
-def _gap_caption(data: pl.DataFrame) -> str:
-    datasets = data.filter(pl.col("family").is_not_null())
-    gap = (pl.col("response_mean") - pl.col("tau")).abs()
-    row = datasets.sort(gap, descending=True, maintain_order=True).row(0, named=True)
-    whole = row["response_mean"] - row["tau"]
-    where = f"{text.plain(row['dataset'])} has the largest gap" if datasets.height > 1 else text.plain(row["dataset"])
-    effect = row["length_effect"]
-    why = "longer responses have a lower τ_r" if effect > 0 else "longer responses have a higher τ_r"
-    cause = f" ({why})" if abs(effect) >= 0.0005 else ""
-    return (
-        f"{where}: the mean over responses minus τ is {text.number(whole, 3, signed=True)}, of which "
-        f"{text.number(row['jensen'], 3, signed=True)} is the spread of τ_r alone and "
-        f"{text.number(effect, 3, signed=True)} response length{cause}."
-    )

@@ -7,12 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-
 from specdash.charts.base import figure
-from specdash.charts.palette import Theme, colours, scale
+from specdash.charts.palette import Theme, colours, on_scale, scale, text_on
 from specdash.charts.series import Series
 
-_AXES = 70  # px for the horizontal axis and its title
+_AXES = 88  # px for the horizontal axis and its title
 _MOST_NUMBERED = 16  # columns of a heatmap that have room for numbers on a phone
 
 
@@ -61,9 +60,7 @@ def heatmap(
     """
     wide = len(columns)
     numbered = wide <= _MOST_NUMBERED + 1
-    decimals = 1 if wide <= 9 else 0
     look = colours(theme)
-    shown = [["" if v is None else f"{v:.{decimals}f}" for v in row] for row in cells]
     trace = go.Heatmap(
         x=list(range(wide)),
         y=list(range(len(drawn))),
@@ -75,9 +72,6 @@ def heatmap(
         colorbar={"orientation": "h", "thickness": 10, "y": 1, "yanchor": "bottom", "ticksuffix": " %", "len": 0.9},
         xgap=1,
         ygap=1,
-        text=shown if numbered else None,
-        texttemplate="%{text}" if numbered else None,
-        textfont={"size": 11 if wide <= 9 else 9},
         customdata=[[s.about] * wide for s in drawn],
         hovertemplate=template,
         hoverongaps=False,
@@ -85,7 +79,7 @@ def heatmap(
     every = -(-wide // _MOST_NUMBERED) if wide > _MOST_NUMBERED + 1 else 1
     marked = [i for i in range(wide) if i % every == 0 or i == outlined]
     return figure(
-        [trace],
+        [trace, _numbers(cells, theme, highest)] if numbered else [trace],
         theme,
         height=height(len(drawn), 26) + (0 if numbered else 40),
         shapes=[] if outlined is None else [_outline(outlined, len(drawn), look.ink)],
@@ -100,6 +94,28 @@ def heatmap(
             "tickangle": 0,
         },
         yaxis=names_axis(drawn),
+    )
+
+
+def _numbers(cells: Sequence[Sequence[float | None]], theme: Theme, highest: float) -> go.Scatter:
+    """Return the values of a heatmap's cells as text that reads on each of them.
+
+    Plotly's own text knows a grey and white only, of which neither reads on the middle of a scale.
+    """
+    wide = max(map(len, cells))
+    filled = [(x, y, v) for y, row in enumerate(cells) for x, v in enumerate(row) if v is not None]
+    steps = colours(theme).scale
+    return go.Scatter(
+        x=[x for x, _, _ in filled],
+        y=[y for _, y, _ in filled],
+        mode="text",
+        text=[f"{v:.{1 if wide <= 9 else 0}f}" for _, _, v in filled],
+        textfont={
+            "size": 11 if wide <= 9 else 9,
+            "color": [text_on(on_scale(steps, v / (highest or 1)), theme) for _, _, v in filled],
+        },
+        hoverinfo="skip",
+        showlegend=False,
     )
 
 

@@ -45,7 +45,7 @@ class Series:
 
     @property
     def tick(self) -> str:
-        """Name for ticks and legends."""
+        """Name for ticks."""
         return text.tick(self.name)
 
     @property
@@ -108,6 +108,12 @@ def frame(drawn: Iterable[Series], *keys: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"dataset": pl.String, "family": pl.String, **numbers})
 
 
+def measured(responses: pl.DataFrame) -> pl.DataFrame:
+    """Return the responses that have an acceptance length; those without a family are "other"."""
+    known = pl.col("tau").is_not_null() & pl.col("tau").is_finite()
+    return responses.filter(known).with_columns(pl.col("family").fill_null(OTHER_FAMILY))
+
+
 @dataclass(frozen=True)
 class Line:
     """Points of a series: x and y of the same length, None for a gap."""
@@ -122,76 +128,105 @@ def lines(drawn: Sequence[Line], template: str, *, markers: bool = True) -> tupl
 
     Args:
         drawn: Lines.
-        template: Hover template; customdata is whole name, counts.
+        template: Hover template; meta is whole name, counts.
         markers: Whether the points of datasets are marked.
     """
-    datasets = [line.series for line in drawn if line.series.kind == "dataset"]
-    grouped = len(datasets) > MOST_IN_LEGEND
-    traces = [_line(line, template, markers, grouped) for line in drawn]
-    if grouped:
-        traces = _family_entries(datasets) + traces
-    return traces, sum(trace.showlegend is not False for trace in traces)
+    listing = Listing.of(line.series for line in drawn)
+    traces = [_line(line, template, markers, listing) for line in drawn]
+    return [*listing.entries, *traces], listing.length
 
 
-def _line(line: Line, template: str, markers: bool, grouped: bool) -> go.Scatter:
+def _line(line: Line, template: str, markers: bool, listing: Listing) -> go.Scatter:
     s = line.series
     of_dataset = s.kind == "dataset"
-    marked = of_dataset and (markers or sum(value is not None for value in line.y) == 1)
-    listed = not (of_dataset and grouped)
+    marked = (of_dataset and markers) or _has_lone_point(line.y)
     return go.Scatter(
         x=list(line.x),
         y=list(line.y),
         mode="lines+markers" if marked else "lines",
-        name=s.tick,
-        legendgroup=None if listed else s.colour,
-        showlegend=listed,
+        name=text.legend(s.name),
         line={"color": s.colour, "dash": s.dash, "width": 1.6 if of_dataset else 3.5},
-        marker={"color": s.colour, "symbol": s.symbol, "size": 7},
+        marker={"color": s.colour, "symbol": s.symbol, "size": 7 if of_dataset else 9},
         opacity=1.0 if of_dataset else 0.85,
         connectgaps=False,
-        customdata=[s.about] * len(line.x),
+        meta=s.about,
         hovertemplate=template,
+        **listing.place(s),
     )
 
 
-def _family_entries(datasets: Iterable[Series]) -> list[go.Scatter]:
-    """Return legend entries for families, each switching all of its datasets."""
-    members: dict[tuple[str, str], int] = Counter((s.colour, s.family or OTHER_FAMILY) for s in datasets)
-    return [
-        go.Scatter(
-            x=[None],
-            y=[None],
-            mode="lines",
-            name=f"{text.tick(family)} ({text.plural(count, 'dataset')})",
-            legendgroup=colour,
-            line={"color": colour, "width": 3},
-        )
-        for (colour, family), count in members.items()
-    ]
+def _has_lone_point(values: Sequence[float | None]) -> bool:
+    """Tell whether a line without markers would not show one of its values: none beside it is defined."""
+    known = [False, *(value is not None for value in values), False]
+    return any(known[i] and not known[i - 1] and not known[i + 1] for i in range(1, len(known) - 1))
 
 
-def key_entry(name: str, colour: str, *, opacity: float = 1.0, pattern: str = "") -> go.Bar:
+@dataclass(frozen=True)
+class Listing:
+    """How a legend lists series: one by one, or many datasets by their families.
+
+    Attributes:
+        grouped: Whether datasets are listed by family.
+        entries: Traces that stand for the families, each switching all of its datasets; none when not grouped.
+        length: Entries of the legend.
+    """
+
+    grouped: bool
+    entries: list[go.Scatter]
+    length: int
+
+    @classmethod
+    def of(cls, drawn: Iterable[Series]) -> Listing:
+        """Return the listing of some series."""
+        drawn = list(drawn)
+        datasets = [s for s in drawn if s.kind == "dataset"]
+        if len(datasets) <= MOST_IN_LEGEND:
+            return cls(False, [], len(drawn))
+        members = Counter((s.colour, s.family or OTHER_FAMILY) for s in datasets)
+        entries = [_family_entry(colour, family, count) for (colour, family), count in members.items()]
+        return cls(True, entries, len(entries) + len(drawn) - len(datasets))
+
+    def place(self, s: Series) -> dict[str, Any]:
+        """Return the trace attributes that put a series in the legend or in its family's group."""
+        listed = not (self.grouped and s.kind == "dataset")
+        return {"showlegend": listed, "legendgroup": None if listed else s.family}
+
+
+def _family_entry(colour: str, family: str, count: int) -> go.Scatter:
+    return go.Scatter(
+        x=[None],
+        y=[None],
+        mode="lines",
+        name=f"{text.legend(family, 12)} ({count})",
+        legendgroup=family,
+        line={"color": colour, "width": 3},
+    )
+
+
+def key_entry(name: str, theme: Theme, *, opacity: float = 1.0, pattern: str = "") -> go.Bar:
     """Return a legend entry for a kind of bar, drawn with no bar of its own.
 
     Args:
         name: What the kind is.
-        colour: ``#RRGGBB``.
+        theme: Page it is for; the entry has the colour of ink.
         opacity: Of the filling.
         pattern: Hatching.
     """
-    return go.Bar(x=[None], y=[None], name=name, marker=bar_marker([colour], opacity=opacity, pattern=pattern))
+    marker = bar_marker([colours(theme).ink], theme, opacity=opacity, pattern=pattern)
+    return go.Bar(x=[None], y=[None], name=name, marker=marker)
 
 
-def bar_marker(fills: Sequence[str], *, opacity: float = 1.0, pattern: str = "") -> dict[str, Any]:
+def bar_marker(fills: Sequence[str], theme: Theme, *, opacity: float = 1.0, pattern: str = "") -> dict[str, Any]:
     """Return the marker of bars: filled at some opacity, outlined at full strength so that faint ones stay visible.
 
     Args:
         fills: A ``#RRGGBB`` a bar.
+        theme: Page they are for.
         opacity: Of the filling.
         pattern: Hatching in the bar's own colour over a faint filling.
     """
     marker: dict[str, Any] = {
-        "color": [faded(colour, 0.15 if pattern else opacity) for colour in fills],
+        "color": [faded(colour, 0.15 if pattern else opacity, theme) for colour in fills],
         "line": {"color": list(fills), "width": 1},
     }
     if pattern:
@@ -215,7 +250,7 @@ def family_keys(drawn: Iterable[Series]) -> list[go.Scatter]:
             x=[None],
             y=[None],
             mode="markers",
-            name=text.tick(family),
+            name=text.legend(family),
             marker={"color": colour, "symbol": "square", "size": 10},
             hoverinfo="skip",
         )

@@ -15,7 +15,10 @@ Row = Mapping[str, Any]
 """A row of numbers: "dataset", "family" and metrics, lists over positions, outcomes or blocks; None: undefined."""
 
 TICK_LENGTH = 24
-"""Characters of a name that a tick or a legend shows."""
+"""Characters of a name that a tick shows."""
+
+LEGEND_LENGTH = 20
+"""Characters of a name in a legend, two of which stand side by side on a phone."""
 
 _HOVER_WIDTH = 40  # characters a line, about 250 px
 _CAPTION_NAME = 40
@@ -41,8 +44,13 @@ def escaped(text: str) -> str:
 
 
 def tick(name: object) -> str:
-    """Return a name for a tick or a legend: cut, escaped."""
+    """Return a name for a tick: cut, escaped."""
     return escaped(cut(printable(name), TICK_LENGTH))
+
+
+def legend(name: object, longest: int = LEGEND_LENGTH) -> str:
+    """Return a name for a legend: cut a little shorter, escaped."""
+    return escaped(cut(printable(name), longest))
 
 
 def whole(name: object) -> str:
@@ -55,9 +63,9 @@ def plain(name: object) -> str:
     return cut(printable(name), _CAPTION_NAME)
 
 
-def hover(*lines: str) -> str:
-    """Return a hover template whose first line is the name, ``customdata[0]``."""
-    return "<br>".join(("<b>%{customdata[0]}</b>", *lines)) + "<extra></extra>"
+def hover(*lines: str, name: str = "customdata") -> str:
+    """Return a hover template whose first line is the name: ``meta[0]`` of a trace or ``customdata[0]`` of a point."""
+    return "<br>".join((f"<b>%{{{name}[0]}}</b>", *lines)) + "<extra></extra>"
 
 
 def counted(row: Row) -> str:
@@ -74,24 +82,31 @@ def number(value: float, decimals: int = 2, *, signed: bool = False, percent: bo
 
 
 def spread(
-    values: Iterable[tuple[object, float | None]], decimals: int = 2, *, signed: bool = False, percent: bool = False
+    values: Iterable[tuple[object, float | None]],
+    decimals: int = 2,
+    unit: str = "",
+    *,
+    signed: bool = False,
+    percent: bool = False,
 ) -> str:
-    """Return the smallest and the largest of some named values, such as "2.84 (alpaca) to 5.29 (humaneval)".
+    """Return the smallest and the largest of some named values, such as "2.84 (alpaca) to 5.29 (humaneval) tokens".
 
     Args:
         values: Pairs of name and value; undefined values are left out. At least one is defined.
         decimals: Decimals shown.
+        unit: What follows.
         signed: Show a plus sign.
         percent: Show shares in percent.
     """
     known = [(name, value) for name, value in values if value is not None]
     low, high = min(known, key=lambda pair: pair[1]), max(known, key=lambda pair: pair[1])
     ends = [number(end[1], decimals, signed=signed, percent=percent) for end in (low, high)]
+    after = f" {unit}" if unit else ""
     if len(known) == 1:
-        return f"{ends[0]} ({plain(low[0])})"
+        return f"{ends[0]}{after} ({plain(low[0])})"
     if ends[0] == ends[1]:
-        return f"{ends[0]} on all {len(known)}"
-    return f"{ends[0]} ({plain(low[0])}) to {ends[1]} ({plain(high[0])})"
+        return f"{ends[0]}{after} on each of {len(known)}"
+    return f"{ends[0]} ({plain(low[0])}) to {ends[1]} ({plain(high[0])}){after}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -56,7 +56,7 @@ def rtt_lines(
         return empty("No acceptance length, so no speed.", theme)
     grid = np.geomspace(*rtts_ms, _POINTS).tolist()
     curves = [Line(s, grid, [rate(s.row["tau"], rtt, stages) for rtt in grid]) for s in drawn]
-    template = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{customdata[1]}")
+    template = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{meta[1]}", name="meta")
     traces, entries = lines(curves, template, markers=False)
     plain = [rate(1.0, rtt, stages) for rtt in grid]
     values = [v for curve in [*(c.y for c in curves), plain] for v in curve if v is not None and v > 0]
@@ -103,7 +103,7 @@ def _lines_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtt_ms: flo
     speeds = [(name, rate(tau, rtt_ms, stages)) for name, tau in named(drawn, "tau") if tau is not None]
     return (
         f"At RTT {rtt_ms:,.3g} ms over {text.plural(stages, 'stage')}, one stream makes at most "
-        f"{text.spread(speeds, 1)} tok/s, against {text.number(rate(1.0, rtt_ms, stages), 1)} without speculation."
+        f"{text.spread(speeds, 1, 'tok/s')}, against {text.number(rate(1.0, rtt_ms, stages), 1)} without speculation."
     )
 
 
@@ -146,23 +146,27 @@ def rtt_bars(
     drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
     if not drawn or not rtts_ms:
         return empty("No acceptance length, so no speed." if rtts_ms else "No RTT is chosen.", theme)
-    bars = [_speed_bars(drawn, rate, stages, rtts_ms, j) for j in range(len(rtts_ms))]
-    ink = colours(theme).ink
-    keys = [key_entry(f"RTT {rtt:g} ms", ink, opacity=_opacity(j, len(rtts_ms))) for j, rtt in enumerate(rtts_ms)]
+    bars = [_speed_bars(drawn, rate, stages, rtts_ms, j, theme) for j in range(len(rtts_ms))]
+    keys = [key_entry(f"{rtt:g} ms", theme, opacity=_opacity(j, len(rtts_ms))) for j, rtt in enumerate(rtts_ms)]
     fastest = max(value for bar in bars for value in bar.x)
     return Chart(
         figure(
-            [*bars, _plain_marks(len(drawn), rate, stages, rtts_ms, ink), *keys],
+            [*bars, *_plain_marks(len(drawn), rate, stages, rtts_ms, theme), *keys],
             theme,
-            height=rowwise.height(len(drawn), 14 * len(rtts_ms) + 12),
+            height=rowwise.height(len(drawn), _thickness(len(drawn)) * len(rtts_ms) + 12),
             legend=len(keys) + 1,
             barmode="overlay",
-            xaxis={"title": {"text": "tok/s of one stream"}, "range": [0, 1.12 * fastest]},
+            xaxis={"title": {"text": "tok/s of one stream<br>(bars: RTT of a hop)"}, "range": [0, 1.12 * fastest]},
             yaxis=rowwise.names_axis(drawn),
         ),
         _bars_caption(drawn, rate, stages, rtts_ms),
         _bars_data(drawn, rate, stages, rtts_ms),
     )
+
+
+def _thickness(rows: int) -> int:
+    """Return the height of a bar in px: thinner where there are many."""
+    return 14 if rows <= 15 else 11
 
 
 def _place(row: int, nth: int, of: int) -> float:
@@ -174,7 +178,9 @@ def _opacity(nth: int, of: int) -> float:
     return 0.9 if of == 1 else 0.9 - 0.75 * nth / (of - 1)
 
 
-def _speed_bars(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float], nth: int) -> go.Bar:
+def _speed_bars(
+    drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float], nth: int, theme: Theme
+) -> go.Bar:
     of = len(rtts_ms)
     speeds = [rate(s.row["tau"], rtts_ms[nth], stages) for s in drawn]
     return go.Bar(
@@ -183,37 +189,45 @@ def _speed_bars(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Seque
         orientation="h",
         width=0.76 / of,
         showlegend=False,
-        marker=bar_marker([s.colour for s in drawn], opacity=_opacity(nth, of)),
+        marker=bar_marker([s.colour for s in drawn], theme, opacity=_opacity(nth, of)),
         text=[f"{v:,.1f}" for v in speeds],
         textposition="outside",
-        textfont={"size": 11},
+        textfont={"size": _thickness(len(drawn)) - 3},
         cliponaxis=False,
         customdata=[s.about for s in drawn],
         hovertemplate=text.hover(f"%{{x:,.2f}} tok/s at RTT {rtts_ms[nth]:g} ms", "%{customdata[1]}"),
     )
 
 
-def _plain_marks(rows: int, rate: Rate, stages: int, rtts_ms: Sequence[float], ink: str) -> go.Scatter:
+def _plain_marks(rows: int, rate: Rate, stages: int, rtts_ms: Sequence[float], theme: Theme) -> list[go.Scatter]:
+    """Return the marks of the speed without speculation, with a halo that sets them off from dark bars."""
     of = len(rtts_ms)
     places = [(rate(1.0, rtt, stages), _place(i, j, of)) for i in range(rows) for j, rtt in enumerate(rtts_ms)]
-    return go.Scatter(
-        x=[x for x, _ in places],
-        y=[y for _, y in places],
-        mode="markers",
-        name=NO_SPECULATION,
-        marker={"symbol": "line-ns-open", "size": 10, "color": ink, "line": {"width": 2}},
-        hovertemplate="<b>no speculation</b><br>%{x:,.2f} tok/s<extra></extra>",
+    at = {"x": [x for x, _ in places], "y": [y for _, y in places], "mode": "markers"}
+    look = colours(theme)
+    halo, mark = (
+        {"symbol": "line-ns", "size": size, "line": {"width": width, "color": colour}}
+        for size, width, colour in ((10, 5, look.page), (8, 2, look.ink))
     )
+    return [
+        go.Scatter(at, marker=halo, showlegend=False, hoverinfo="skip"),
+        go.Scatter(
+            at,
+            marker=mark,
+            name="no spec.",
+            hovertemplate="<b>no speculation</b><br>%{x:,.2f} tok/s<extra></extra>",
+        ),
+    ]
 
 
 def _bars_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float]) -> str:
     def at(rtt: float) -> str:
         speeds = [(name, rate(tau, rtt, stages)) for name, tau in named(drawn, "tau") if tau is not None]
-        return f"{text.spread(speeds, 1)} at RTT {rtt:g} ms"
+        return f"{text.spread(speeds, 1, 'tok/s')} at RTT {rtt:g} ms"
 
     ends = list(dict.fromkeys((min(rtts_ms), max(rtts_ms))))
     return (
-        f"At most, in tok/s over {text.plural(stages, 'stage')}: {'; '.join(map(at, ends))}. "
+        f"At most, over {text.plural(stages, 'stage')}: {'; '.join(map(at, ends))}. "
         "The mark on each bar is the speed without speculation."
     )
 

@@ -79,8 +79,8 @@ def empty(name: str) -> InputError:
     return InputError("the step log is empty", file=name, expected="a row a verify step")
 
 
-def parquet_columns(source: Path, name: str) -> list[str]:
-    """Return the names of the columns of a Parquet file.
+def parquet_columns(source: Path, name: str) -> dict[str, str]:
+    """Return the types of the columns of a Parquet file, in DuckDB's words, by their names.
 
     Raises:
         InputError: It is none.
@@ -89,7 +89,35 @@ def parquet_columns(source: Path, name: str) -> list[str]:
         described = _connect().execute(f"DESCRIBE SELECT * FROM {_parquet(source, name)}").fetchall()
     except duckdb.Error as error:
         raise _unreadable(source, name, error) from None
-    return [column for column, *_ in described]
+    return {column: kind for column, kind, *_ in described}
+
+
+def parquet_rows(source: Path, name: str) -> int:
+    """Return how many rows a Parquet file says it has.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    try:
+        return _connect().execute(f"SELECT count(*) FROM {_parquet(source, name)}").fetchone()[0]
+    except duckdb.Error as error:
+        raise _unreadable(source, name, error) from None
+
+
+def copy_parquet(source: Path, name: str, target: Path) -> None:
+    """Write the rows of a Parquet file anew: what comes out is safe to be read by polars, which damaged files crash.
+
+    Args:
+        source: The file.
+        name: Its path inside the evaluation, for messages.
+        target: Parquet file to write.
+
+    Raises:
+        InputError: It cannot be read.
+        OSError: The machine ran out of disk or memory.
+    """
+    if not _copied(f"SELECT * FROM {_parquet(source, name)}", target):
+        raise InputError("not a readable Parquet file", file=name)
 
 
 def load_parquet(source: Path, name: str, columns: dict[str, str], target: Path) -> None:
@@ -235,14 +263,17 @@ def _copied(query: str, target: Path) -> bool:
     return True
 
 
-def join(targets: list[Path], request: str, steps: Path) -> None:
-    """Concatenate the Parquet files of shards, in their order; ``request`` is the SQL of the id's column.
+def join(targets: list[Path], steps: Path) -> None:
+    """Concatenate the Parquet files of shards, in their order; ids become text unless all are numbers.
 
     Raises:
         OSError: The machine ran out of disk or memory.
     """
-    files = ", ".join(_pattern(target, target.name) for target in targets)
-    if not _copied(f"SELECT {request}, drafted, accepted FROM read_parquet([{files}], hive_partitioning=false)", steps):
+    kinds = {scan(target).collect_schema()["request"] for target in targets}
+    request = "request" if len(kinds) == 1 else "CAST(request AS VARCHAR) AS request"
+    # Not one read_parquet of all: it would cast the ids of every file to the type of the first one.
+    parts = [f"SELECT {request}, drafted, accepted FROM {_parquet(target, target.name)}" for target in targets]
+    if not _copied(" UNION ALL ".join(parts), steps):
         raise OSError("the shards of the step log cannot be joined")
 
 

@@ -109,7 +109,7 @@ def _layout(file: File) -> Layout:
 
 
 def _parquet_columns(file: File) -> dict[str, str]:
-    return _columns(stepload.parquet_columns(file.local(), file.path), file.path, None)
+    return _columns(list(stepload.parquet_columns(file.local(), file.path)), file.path, None)
 
 
 def _columns(names: list[str], path: str, line: int | None) -> dict[str, str]:
@@ -147,8 +147,7 @@ def _check_disjoint(shards: list[tuple[File, Path]]) -> None:
 def _joined(targets: list[Path], steps: Path) -> Path:
     if len(targets) == 1:
         return targets[0].replace(steps)
-    types = {stepload.scan(target).collect_schema()["request"] for target in targets}
-    stepload.join(targets, "request" if len(types) == 1 else "CAST(request AS VARCHAR) AS request", steps)
+    stepload.join(targets, steps)
     for target in targets:
         target.unlink()
     return steps

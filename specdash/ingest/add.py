@@ -41,7 +41,7 @@ def add(
         if id in store:
             return store.open(id)
         if found:
-            evaluation, said = exported.read(source, found, workspace, progress)
+            evaluation, said = exported.read(source, found, workspace, limits, progress)
         else:
             evaluation = read_source(source, workspace, options, progress)
         if progress:

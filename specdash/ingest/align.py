@@ -18,7 +18,7 @@ Key = tuple[int, ...]
 
 _ANCHOR = 3  # Keys of a run; fewer may well be alike by chance.
 _FEW_EDITS = 300
-_MOST_EDITS = 2000  # A stretch without anchors that has more differences is not aligned; it bounds the work.
+_MOST_EDITS = 1000  # A stretch without anchors that has more differences is not aligned; it bounds the work.
 
 
 def aligned(keys: Sequence[Key], wanted: Sequence[Key]) -> np.ndarray:

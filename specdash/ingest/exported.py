@@ -10,7 +10,7 @@ from typing import Any
 from specdash.formats.base import read_json
 from specdash.ingest import exported_manifest, exported_tables
 from specdash.ingest.options import Options
-from specdash.ingest.source import Member, Progress, Source
+from specdash.ingest.source import Limits, Member, Progress, Source
 from specdash.schema import Evaluation, InputError
 from specdash.store import annotations, export, manifest
 from specdash.store.annotations import Annotations
@@ -39,7 +39,7 @@ def recognise(source: Source, options: Options | None) -> dict[str, Any] | None:
 
 
 def read(
-    source: Source, found: dict[str, Any], workspace: Path, progress: Progress | None = None
+    source: Source, found: dict[str, Any], workspace: Path, limits: Limits, progress: Progress | None = None
 ) -> tuple[Evaluation, Annotations]:
     """Read an export.
 
@@ -47,6 +47,7 @@ def read(
         source: The opened input.
         found: Its manifest, from ``recognise``.
         workspace: Folder for the runs' ordered steps.
+        limits: What a table may unpack to.
         progress: Called with a stage, the runs done and in all.
 
     Returns:
@@ -56,21 +57,18 @@ def read(
         InputError: A member is missing, superfluous or holds what it cannot.
         OSError: The machine ran out of disk or memory.
     """
-    runs = found["runs"]
+    runs, members = found["runs"], _members(source)
     names = export.members(runs)
-    members = _members(source)
-    said = members.get(annotations.NAME)
     _check_members(members, {name for of_run in names for name in of_run})
-
-    def load(run: dict[str, Any]) -> dict[str, Any]:
-        number = run["folder"]
+    loaded = []
+    for number, run in enumerate(runs):
         if progress:
             progress(f"load {run['name']}", number, len(runs))
         files = dict(zip(run["tables"], (members[name] for name in names[number]), strict=True))
-        return exported_tables.load(run, files, workspace / f"steps{number}.parquet")
-
-    evaluation = replace(manifest.built(found, load), added=None)
-    return evaluation, _said(said, [run["name"] for run in runs])
+        loaded.append(exported_tables.load(run, files, workspace / f"run{number}", limits))
+    evaluation = manifest.built(found, lambda run: loaded[run["folder"]])
+    said = _said(members.get(annotations.NAME), [run["name"] for run in runs])
+    return replace(evaluation, added=None), said
 
 
 def _members(source: Source) -> dict[str, Member]:

@@ -55,6 +55,8 @@ def _hex(digits: int) -> _Kind:
     return _Kind(f"{digits} hex digits", lambda value: isinstance(value, str) and bool(pattern.fullmatch(value)))
 
 
+_ANY = _Kind("anything", lambda _: True)
+_NOTHING = _Kind("no such field", lambda _: False)
 _TEXT = _Kind("text", lambda value: isinstance(value, str))
 _NAME = _Kind("text that is not empty", lambda value: isinstance(value, str) and bool(value))
 _FLAG = _Kind("true or false", lambda value: isinstance(value, bool))
@@ -64,7 +66,10 @@ _NUMBER = _Kind("a number", _is_number)
 _OBJECT = _Kind("an object", lambda value: isinstance(value, dict))
 _SETTINGS = _Kind("texts, numbers, true or false by name", _is_settings)
 _OBJECTS = _Kind("a list of objects", _each(_OBJECT))
-_NUMBERS = _Kind("a list of numbers or null", _each(_optional(_NUMBER)))
+_CELL = _Kind(
+    "text, a number, null or a list of numbers",
+    lambda value: value is None or isinstance(value, str) or _is_number(value) or _each(_optional(_NUMBER))(value),
+)
 _DECIMALS = _Kind(
     "whole numbers by name", lambda value: isinstance(value, dict) and all(_is_whole(v, 99) for v in value.values())
 )
@@ -103,12 +108,6 @@ _WARNING = {"code": _TEXT, "message": _TEXT}
 
 _PRINTED = {"dataset": _TEXT, "decimals": _DECIMALS}
 
-_PRINTED_CELLS = (
-    dict.fromkeys(("target_model", "draft_model"), _TEXT)
-    | dict.fromkeys("tau verify_rate mean_drafted alen_mean ratio_max ratio_mean ratio_min".split(), _optional(_NUMBER))
-    | {"p_exposed": _NUMBERS}
-)
-
 
 def read(file: File) -> dict[str, Any]:
     """Read the manifest of an export.
@@ -124,11 +123,12 @@ def read(file: File) -> dict[str, Any]:
     manifest.check_format(found, manifest.NAME)
     _check(found, _EVALUATION)
     _check_id(found)
+    names: set[str] = set()
     for number, run in enumerate(found["runs"]):
         _check_run(run, number)
-    names = [run["name"] for run in found["runs"]]
-    if twice := next((name for number, name in enumerate(names) if name in names[:number]), None):
-        raise _error("two runs have the same name", twice)
+        if run["name"] in names:
+            raise _error("two runs have the same name", run["name"])
+        names.add(run["name"])
     return found
 
 
@@ -136,17 +136,17 @@ def _error(problem: str, found: Any, expected: str | None = None) -> InputError:
     return InputError(problem, file=manifest.NAME, found=found, expected=expected)
 
 
-def _check(found: Any, kinds: dict[str, _Kind], where: str = "", *, others: dict[str, _Kind] | None = None) -> None:
+def _check(found: Any, kinds: dict[str, _Kind], where: str = "", *, others: _Kind = _ANY) -> None:
     """Check the fields of an object.
 
     Args:
         found: The object.
         kinds: Fields that it must have.
         where: What it is, for messages.
-        others: Fields that it may have besides; any when None.
+        others: What other fields may hold.
 
     Raises:
-        InputError: A field is missing, of the wrong kind or not known.
+        InputError: A field is missing or of the wrong kind.
     """
     if not isinstance(found, dict):
         raise _error("not a JSON object", found, "the manifest of an export")
@@ -154,11 +154,9 @@ def _check(found: Any, kinds: dict[str, _Kind], where: str = "", *, others: dict
         if name not in found:
             raise _error(f"{where}{name} is missing", "fields " + ", ".join(found), kinds[name].what)
     for name, value in found.items():
-        kind = (kinds | (others or {})).get(name)
-        if kind is None and others is not None:
-            raise _error(f"{where}a field is not known", name, ", ".join(kinds | others))
-        if kind is not None and not kind.fits(value):
-            raise _error(f"{where}{name} is of the wrong kind", value, kind.what)
+        kind = kinds.get(name, others)
+        if not kind.fits(value):
+            raise _error(f"{where}{name[:40]!r} is of the wrong kind", value, kind.what)
 
 
 def _check_id(found: dict[str, Any]) -> None:
@@ -178,13 +176,13 @@ def _check_run(run: dict[str, Any], number: int) -> None:
     for name in ("config", "config_set"):
         check_settings(run[name], manifest.NAME)
     if run["mapping"] is not None:
-        _check(run["mapping"], _MAPPING, f"{where}mapping: ", others={})
+        _check(run["mapping"], _MAPPING, f"{where}mapping: ", others=_NOTHING)
         if run["mapping"]["matched"] > run["mapping"]["total"]:
             raise _error(f"{where}mapping: more matched than there are", run["mapping"])
     for warning in run["warnings"]:
-        _check(warning, _WARNING, f"{where}warnings: ", others={})
+        _check(warning, _WARNING, f"{where}warnings: ", others=_NOTHING)
     for row in run["printed"]:
-        _check(row, _PRINTED, f"{where}printed: ", others=_PRINTED_CELLS)
+        _check(row, _PRINTED, f"{where}printed: ", others=_CELL)
     needed = NEEDED[Granularity(run["granularity"])]
     if tuple(run["tables"]) != needed:
         raise _error(f"{where}tables are not those of {run['granularity']}", run["tables"], ", ".join(needed))

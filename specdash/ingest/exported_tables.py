@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from specdash.ingest import exported_steps
-from specdash.ingest.exported_steps import columns, readable
-from specdash.ingest.source import Member
-from specdash.schema import MAX_DRAFTED, InputError
+from specdash.formats import stepload
+from specdash.ingest import exported_parquet
+from specdash.ingest.source import Limits, Member
+from specdash.schema import MAX_DRAFTED, STEPS, InputError
 from specdash.store import tables
-from specdash.store.tables import SCHEMAS
 
 _MOST = 2**53  # counts up to here are exact as a float too
 
@@ -53,7 +52,7 @@ class _Rule:
 
 def _outside(column: str, least: int, most: int) -> _Rule:
     broken = ~pl.col(column).is_between(least, most)
-    return _Rule(broken, f"{column} cannot be", (column,), f"a whole number from {least} to {most}")
+    return _Rule(broken, f"{column} is impossible", (column,), f"a whole number from {least} to {most}")
 
 
 def _positions() -> tuple[_Rule, ...]:
@@ -79,9 +78,9 @@ def _totals() -> tuple[_Rule, ...]:
     steps, drafted, accepted, block = map(pl.col, ("steps", "drafted", "accepted", "block"))
     shown = ("dataset", "steps", "drafted", "accepted", "block")
     return (
-        _Rule(accepted > steps * MAX_DRAFTED, "accepted cannot be", shown, f"at most {MAX_DRAFTED} a step"),
+        _Rule(accepted > steps * MAX_DRAFTED, "accepted is impossible", shown, f"at most {MAX_DRAFTED} a step"),
         _Rule(accepted > drafted, "more accepted than drafted", shown, "no more"),
-        _Rule(drafted > steps * MAX_DRAFTED, "drafted cannot be", shown, f"at most {MAX_DRAFTED} a step"),
+        _Rule(drafted > steps * MAX_DRAFTED, "drafted is impossible", shown, f"at most {MAX_DRAFTED} a step"),
         _Rule((block > 0).fill_null(True) & (drafted < steps), "less drafted than steps", shown, "at least one a step"),
         _Rule(block.cast(pl.Int64) * steps != drafted, "drafted is not block a step", shown, "block × steps"),
         _Rule(
@@ -113,12 +112,12 @@ _RULES = {
     ),
     "rates": (
         *(
-            _Rule(~_printable(pl.col(column)), f"{column} cannot be", ("dataset", column), "0 or more")
+            _Rule(~_printable(pl.col(column)), f"{column} is impossible", ("dataset", column), "0 or more")
             for column in ("tau", "verify_rate", "mean_drafted")
         ),
         _Rule(
             pl.col("p_exposed").list.eval(~_printable(pl.element())).list.any(),
-            "p_exposed cannot be",
+            "p_exposed is impossible",
             ("dataset", "p_exposed"),
             "0 or more each",
         ),
@@ -126,53 +125,44 @@ _RULES = {
 }
 
 
-def load(run: dict[str, Any], members: dict[str, Member], steps: Path) -> dict[str, Any]:
+def load(run: dict[str, Any], members: dict[str, Member], folder: Path, limits: Limits) -> dict[str, Any]:
     """Read the tables of a run.
 
     Args:
         run: Its part of the manifest, checked.
         members: Where they are, by their names: those of the run's granularity.
-        steps: Where its ordered steps go.
+        folder: Is made; the ordered steps stay in it.
+        limits: What a table may unpack to.
 
     Returns:
         Frames by name, and ``steps`` for granularity step.
 
     Raises:
-        InputError: A table is damaged, has other columns, a value that cannot be, or contradicts another.
-        OSError: ``steps`` cannot be written.
+        InputError: A table is damaged, too large, has other columns, a value that cannot be, or contradicts another.
+        OSError: The machine ran out of disk or memory.
     """
-    found: dict[str, Any] = {name: _table(name, members[name]) for name in members if name != "steps"}
+    folder.mkdir()
+    files = {name: exported_parquet.copy(name, member, folder, limits) for name, member in members.items()}
+    found: dict[str, Any] = {name: _table(name, files[name], members[name]) for name in files if name != "steps"}
     if "counts" in found:
         _check_counts(found["responses"], found["counts"], members)
     _check_k(run, found, members)
-    if "steps" in members:
-        again = ~pl.col("request").is_first_distinct()
-        _check(
-            found["responses"], _Rule(again, "request stands there twice", ("request",), "once"), members["responses"]
-        )
-        exported_steps.write(members["steps"], found["responses"], found["counts"], steps)
-        found["steps"] = steps
+    if "steps" in files:
+        _check_steps(files["steps"], found["responses"], found["counts"], members)
+        found["steps"] = files["steps"]
     return found
 
 
-def _table(name: str, member: Member) -> pl.DataFrame:
+def _table(name: str, file: Path, member: Member) -> pl.DataFrame:
     """Read one table and check it by itself."""
-    schema = SCHEMAS[name]
-    with readable(member):
-        found = tables.schema_of(member.local())
-    if list(found.items()) != list(schema.items()):
-        raise InputError("has other columns", file=member.path, found=columns(found), expected=columns(schema))
-    with readable(member):
-        frame = tables.load(member.local())
+    frame = tables.load(file)
     if frame.is_empty():
         raise InputError("has no rows", file=member.path)
     for column in _REQUIRED[name]:
         _check(frame, _Rule(pl.col(column).is_null(), f"{column} is missing", _REQUIRED[name], "a value"), member)
     for rule in _RULES[name]:
         _check(frame, rule, member)
-    unique = _UNIQUE[name]
-    again = ~pl.struct(unique).is_first_distinct()
-    _check(frame, _Rule(again, f"{', '.join(unique)} stand there twice", unique, "once"), member)
+    _check_unique(frame, _UNIQUE[name], member)
     return frame
 
 
@@ -181,6 +171,11 @@ def _check(frame: pl.DataFrame, rule: _Rule, member: Member) -> None:
     for row in broken.iter_rows(named=True):
         found = ", ".join(f"{column} {row[column]}" for column in rule.columns)
         raise InputError(rule.problem, file=member.path, line=row["row"], found=found, expected=rule.expected)
+
+
+def _check_unique(frame: pl.DataFrame, columns: tuple[str, ...], member: Member) -> None:
+    again = ~pl.struct(columns).is_first_distinct()
+    _check(frame, _Rule(again, f"two rows have the same {', '.join(columns)}", columns, "one row"), member)
 
 
 def _check_counts(responses: pl.DataFrame, counts: pl.DataFrame, members: dict[str, Member]) -> None:
@@ -216,4 +211,26 @@ def _check_k(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[
         lengths = ~pl.col("p_exposed").list.len().is_in([k or 0])
         _check(
             frame, _Rule(lengths, "p_exposed is not as long as k", ("dataset", "p_exposed"), f"{k or 0}"), members[name]
+        )
+
+
+def _check_steps(file: Path, responses: pl.DataFrame, counts: pl.DataFrame, members: dict[str, Member]) -> None:
+    """Check that the ordered steps, grouped, are the counts."""
+    _check_unique(responses, ("request",), members["responses"])
+    path, steps = members["steps"].path, stepload.scan(file)
+    rows, total = steps.select(pl.len()).collect().item(), counts["steps"].sum()
+    if rows != total:
+        raise InputError("has not the steps that were counted", file=path, found=f"{rows:,}", expected=f"{total:,}")
+    numbers = pl.col("drafted", "accepted").cast(pl.Int64, strict=False)
+    key = (pl.col("request").cast(pl.String), numbers)
+    grouped = steps.group_by(STEPS).agg(steps=pl.len().cast(pl.Int64)).collect().with_columns(key)
+    # As many steps in all, and every count found: so there is none besides.
+    counted = counts.join(responses, on="response").select(*key, "steps")
+    missing = counted.join(grouped, on=[*STEPS, "steps"], how="anti")
+    for request, drafted, accepted, number in missing.head(1).iter_rows():
+        raise InputError(
+            "has not the steps of a request that were counted",
+            file=path,
+            found=f"request {request}",
+            expected=f"{number:,} that drafted {drafted} and accepted {accepted}",
         )

@@ -54,7 +54,7 @@ def read(
     """
     with open_source(path, workspace, limits, progress) as source:
         if found := exported.recognise(source, options):
-            evaluation, said = exported.read(source, found, workspace, progress)
+            evaluation, said = exported.read(source, found, workspace, limits, progress)
             return said.applied(evaluation)
         return read_source(source, workspace, options or Options(), progress)
 

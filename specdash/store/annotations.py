@@ -143,7 +143,7 @@ def _text(what: str, value: Any, longest: int, file: str | None) -> str:
 
 def _notes(value: Any, file: str | None) -> str:
     if not isinstance(value, str):
-        raise _wrong_kind("the notes", value, "text", file)
+        raise _wrong_kind("the text of the notes", value, "text", file)
     text = _CONTROL_IN_NOTES.sub("", re.sub(r"\r\n?", "\n", value))
     if len(text) > MAX_NOTES:
         found = f"{len(text):,} characters"

@@ -93,8 +93,6 @@ def _choose_evaluation(entries: dict[str, Entry]) -> str | None:
         st.session_state["_asked"] = asked
     if asked in entries and asked != st.session_state.get("_shown"):
         st.session_state[_EVALUATION] = asked
-    if st.session_state.get(_EVALUATION) not in entries:
-        st.session_state.pop(_EVALUATION, None)
     if not entries:
         st.session_state["_shown"] = None
         return None
@@ -118,8 +116,6 @@ def _choose_run(evaluation: Evaluation) -> str:
     asked = st.query_params.get(_RUN)
     if asked is not None and asked not in names and _RUN not in st.session_state:
         _note_missing(f"This evaluation has no run {text.short(asked, 80)}.")
-    if st.session_state.get(_RUN) not in names:
-        st.session_state.pop(_RUN, None)
     # The finest run first: it answers most questions.
     finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity))
     return st.selectbox(

@@ -7,14 +7,15 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from specdash import ingest
 from specdash.store import Store
 from tests import evaluations
-from tests.browser.dashboard import Dashboard
+from tests.browser.dashboard import PATIENCE, Dashboard
 from tests.browser.server import Server
 
 ARTIFACTS = Path(__file__).parent / "artifacts"
@@ -31,9 +32,16 @@ def browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert found, f"the browser tests need one of {', '.join(BROWSERS)}"
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE)
         launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def everyday(browser: Browser) -> BrowserContext:
+    """The browser profile of most tests: one whose cache holds the frontend already."""
+    return browser.new_context(viewport=DESKTOP, color_scheme="light", accept_downloads=True)
 
 
 @dataclass(frozen=True)
@@ -104,23 +112,30 @@ def _watched(server: Server) -> Iterator[Server]:
 
 
 @pytest.fixture
-def open_tab(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Dashboard]]:
-    """Open tabs, each in a browser profile of its own. After the test none of them may show an exception."""
-    opened: list[tuple[Dashboard, BrowserContext]] = []
+def open_tab(
+    browser: Browser, everyday: BrowserContext, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Dashboard]]:
+    """Open tabs; a ``profile`` makes it one of a new browser profile. After the test none may show an exception."""
+    tabs: list[Dashboard] = []
+    profiles: list[BrowserContext] = []
 
-    def tab(server: Server, *, viewport: dict[str, int] = DESKTOP, scheme: str = "light") -> Dashboard:
-        context = browser.new_context(viewport=viewport, color_scheme=scheme, accept_downloads=True)
-        dashboard = Dashboard(context.new_page(), server.url)
-        opened.append((dashboard, context))
-        return dashboard
+    def tab(server: Server, **profile: Any) -> Dashboard:
+        context = everyday
+        if profile:
+            context = browser.new_context(**profile)
+            profiles.append(context)
+        tabs.append(Dashboard(context.new_page(), server.url))
+        return tabs[-1]
 
     yield tab
     try:
-        _keep(request.node, [dashboard for dashboard, _ in opened])
-        for dashboard, _ in opened:
-            dashboard.sound()
+        _keep(request.node, tabs)
+        for opened in tabs:
+            opened.sound()
     finally:
-        for _, context in opened:
+        for opened in tabs:
+            opened.page.close()
+        for context in profiles:
             context.close()
 
 

@@ -71,7 +71,11 @@ class Dashboard:
     def switch(self, path: str) -> Dashboard:
         """Go to another page by the menu."""
         title = PAGES[path]
-        self.page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(rf"{title}\s*$")).click()
+        link = self.page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(rf"{title}\s*$"))
+        expand = self.page.get_by_test_id("stExpandSidebarButton")
+        if expand.is_visible():
+            expand.click()
+        link.click()
         self.page.wait_for_url(lambda url: urlsplit(url).path == f"/{path}", timeout=PATIENCE)
         if path:
             expect(self.title).to_have_text(title, timeout=PATIENCE)
@@ -94,8 +98,8 @@ class Dashboard:
 
     def table(self, title: str, rows: int | None = None) -> Locator:
         """A table by its alternative text."""
-        name = re.compile(re.escape(f"{title}: ") + (rf"{rows} rows$" if rows else r"\d+ rows$"))
-        return self.page.get_by_role("region", name=name)
+        named = f'="{title}: {rows} rows"' if rows else f'^="{title}: "'
+        return self.page.locator(f"[role=region][aria-label{named}]")
 
     def cells(self, title: str) -> list[list[str]]:
         """The cells of a table's visible part as they are drawn, its head first."""
@@ -114,7 +118,9 @@ class Dashboard:
     def carries(self, **query: str | list[str]) -> None:
         """Wait until the address carries exactly this."""
         wanted = {name: [value] if isinstance(value, str) else value for name, value in query.items()}
-        eventually(lambda: self.query() == wanted, lambda: f"the address is {self.page.url}, not of {wanted}", self.page)
+        eventually(
+            lambda: self.query() == wanted, lambda: f"the address is {self.page.url}, not of {wanted}", self.page
+        )
 
     def select(self, key: str, option: str) -> None:
         """Choose an option in one of the sidebar's lists."""
@@ -151,7 +157,9 @@ class Dashboard:
 
     def sound(self) -> None:
         """Fail if the page shows an exception or the browser has complained."""
-        assert self.page.get_by_test_id("stException").count() == 0, self.page.get_by_test_id("stException").all_inner_texts()
+        assert self.page.get_by_test_id("stException").count() == 0, self.page.get_by_test_id(
+            "stException"
+        ).all_inner_texts()
         assert not self.errors, self.errors
 
 

@@ -124,6 +124,8 @@ def test_datasets_are_compared_each_by_itself():
 def test_the_same_prompt_in_two_datasets_is_two_prompts():
     log = [response((4, 1), dataset="a", prompt="0"), response((4, 3), dataset="b", prompt="0")]
     assert of_log(row("a", ratio_max="0.25", ratio_min="0.25"), row("b", ratio_max="0.75"), log=log) == []
+    found = only_message(of_log(row("a", ratio_max="0.75"), row("b", ratio_min="0.25"), log=log))
+    assert found == "a ratio_max 0.75, by the counts 0.25; b ratio_min 0.25, by the counts 0.75"
 
 
 def test_only_the_first_cells_are_listed():

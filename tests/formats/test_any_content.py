@@ -255,8 +255,10 @@ def test_any_config(tmp_path, content):
 
 
 CELLS = st.sampled_from(
-    ["dataset", "accept_len", "alen_mean", "#propose", "verify_rate", "accept_rate@0", "accept_rate@1", "ratio_max"]
-    + ["gsm8k", "mbpp", "4.97", "-", "", "6.98+1", "0.62", "1e5", "9" * 400, "nan", "-1", "x", "é", "٣", "\x1b[1m"]
+    [
+        *"dataset accept_len alen_mean #propose verify_rate accept_rate@0 accept_rate@1 ratio_max gsm8k mbpp".split(),
+        *("4.97", "-", "", "6.98+1", "0.62", "1e5", "9" * 400, "nan", "-1", "x", "é", "٣", "\x1b[1m"),
+    ]
 )
 ROW = st.lists(CELLS, min_size=1, max_size=5).map(lambda cells: "| " + " | ".join(cells) + " |")
 GOOD_ROWS = st.sampled_from(
@@ -285,7 +287,7 @@ def test_any_run(tmp_path, samples_, log):
 
 @relaxed
 @given(
-    st.sampled_from(["a.csv", "a.jsonl", "a.json", "a.txt", "a.log", "a.parquet", "²", "evaluation.json", "config.json"]),
+    st.sampled_from("a.csv a.jsonl a.json a.txt a.log a.parquet ² evaluation.json config.json".split()),
     st.one_of(
         st.binary(max_size=60), mangled(SAMPLES), mangled(COUNTERS), mangled(TABLES), st.just(b'{"accepted":' * 999)
     ),
@@ -296,6 +298,8 @@ def test_any_file_is_known_or_not(tmp_path, name, content):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.txt", "a.parquet"])
-@pytest.mark.parametrize("content", [b"[" * 90_000, b'{"accepted":' * 20_000, b"PAR1" * 20, b"\0" * 70_000, b'"' * 70_000])
+@pytest.mark.parametrize(
+    "content", [b"[" * 90_000, b'{"accepted":' * 20_000, b"PAR1" * 20, b"\0" * 70_000, b'"' * 70_000]
+)
 def test_deep_and_long(tmp_path, name, content):
     assert recognise(stored(tmp_path, name, content)) is None

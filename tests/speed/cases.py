@@ -1,8 +1,6 @@
 """τ(K′) of the report's datasets, and random drafters and pipelines."""
 
-import csv
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from hypothesis import settings
@@ -10,17 +8,16 @@ from hypothesis import strategies as st
 
 from specdash.speed.lap import lap_seconds
 from specdash.speed.pipeline import Drafter, Pipeline
+from tests.helpers import report_table
 
-quick = settings(max_examples=4000, deadline=None)
-
-TABLE = Path(__file__).parents[2] / "data" / "reference_tables" / "table2_unconditional_p.csv"
+quick = settings(max_examples=50, deadline=None)
 
 
 @cache
 def printed_p():
     """The printed p_i of every dataset."""
-    with TABLE.open(encoding="utf-8", newline="") as lines:
-        return {row.pop("dataset"): np.array([float(p) for p in row.values()]) for row in csv.DictReader(lines)}
+    rows = report_table("table2_unconditional_p")
+    return {dataset: np.array([float(row[f"p{i}"]) for i in range(7)]) for dataset, row in rows.items()}
 
 
 def tau_at_k(dataset):

@@ -53,7 +53,7 @@ def test_latency_alone_wants_the_longest_block(tau, stages):
 @given(logged_taus(), pipelines())
 @quick
 def test_a_slower_network_never_wants_a_shorter_block(tau, pipeline):
-    # τ / (L + X) has increasing differences in K and L once τ grows: the optimum can only move up.
+    # τ2 / (L + X2) > τ1 / (L + X1) is linear in L with slope τ2 − τ1: once the longer block leads, it keeps leading.
     found = over_rtt(pipeline, tau, np.linspace(1, 1000, 40))
     best = np.take_along_axis(found.tok_s, found.best_k[None, :], axis=0)[0]
     for i in range(39):
