@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specdash.report import tables
-from specdash.ui import library, router, selection, text, uploads
+from specdash.ui import router, shelf, text, uploads
 from specdash.ui.tables import show
 
 router.ensure()
@@ -13,27 +13,7 @@ selected = st.session_state["selection"]
 def library_section():
     with st.expander("Library and upload", icon=":material/folder_open:", expanded=selected is None):
         uploads.uploader()
-        entries = list(reversed(library.store().list()))
-        st.caption(f"{len(entries)} evaluation{'' if len(entries) == 1 else 's'} in the library")
-        for entry in entries:
-            with st.container(horizontal=True, vertical_alignment="center", key=f"entry-{entry.id}"):
-                with st.container():
-                    text.paragraph(entry.title)
-                    text.paragraph(
-                        f"{entry.id} · {entry.source} · {len(entry.runs)} runs · added {entry.added}", faint=True
-                    )
-                st.button("Open", key=f"open-{entry.id}", on_click=selection.choose, args=(entry.id,))
-                with st.popover("Remove"):
-                    st.write("Remove this evaluation for everybody who uses this library?")
-                    st.button(
-                        "Remove it", key=f"remove-{entry.id}", on_click=remove_entry, args=(entry.id,), type="primary"
-                    )
-
-
-def remove_entry(id):
-    library.store().remove(id)
-    library.forget()
-    selection.leave(id)
+        shelf.shelf()
 
 
 def headline():
@@ -48,24 +28,11 @@ def headline():
     ]
     with st.container(horizontal=True):
         for label, value in facts:
-            st.metric(label, value, border=True, width=170)
+            st.metric(label, value, border=True, width=150)
     if run.mapping:
         text.paragraph(f"Requests to responses: {run.mapping}.")
     for warning in run.warnings:
         text.notice(warning.message)
-
-
-def configuration():
-    config = selected.run.effective_config
-    with st.expander("Configuration of the run", icon=":material/tune:"):
-        if config:
-            st.dataframe(
-                {"setting": list(config), "value": [str(value) for value in config.values()]},
-                hide_index=True,
-                width="content",
-            )
-        else:
-            st.caption("No configuration file stood beside the log.")
 
 
 if selected is None:
@@ -86,4 +53,5 @@ library_section()
 headline()
 st.subheader("Acceptance length")
 show(tables.acceptance_length(), selected.rows, "acceptance_length", file=f"{selected.evaluation.id}_acceptance_length")
-configuration()
+with st.expander("Configuration of the run", icon=":material/tune:"):
+    shelf.configuration(selected)

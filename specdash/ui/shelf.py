@@ -12,7 +12,7 @@ import streamlit as st
 
 from specdash.schema import InputError
 from specdash.store import Entry
-from specdash.ui import library, text
+from specdash.ui import library, selection, text
 from specdash.ui.selection import Selection
 
 _SHOWN = 20
@@ -48,7 +48,7 @@ def _entry(entry: Entry) -> None:
         if entry.notes:
             text.paragraph(entry.notes)
         with st.container(horizontal=True):
-            st.button("Open", key=f"open-{entry.id}", on_click=open_evaluation, args=(entry.id,))
+            st.button("Open", key=f"open-{entry.id}", on_click=selection.choose, args=(entry.id,))
             with st.popover("Edit"):
                 _edit(entry)
             _export(entry)
@@ -68,11 +68,6 @@ def _verdict(entry: Entry) -> str:
         mapping = entry.mapping.get(name)
         runs.append(f"{name}: {entry.granularity[name]}" + (f", {mapping}" if mapping else ""))
     return "; ".join(runs)
-
-
-def open_evaluation(id: str) -> None:
-    """Choose an evaluation in the sidebar."""
-    st.session_state["eval"] = id
 
 
 def _edit(entry: Entry) -> None:
@@ -123,6 +118,7 @@ def _remove(id: str) -> None:
     except (InputError, OSError) as error:
         st.session_state[_MESSAGE] = str(error)
     library.forget()
+    selection.leave(id)
 
 
 def configuration(selected: Selection) -> None:
