@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,7 +17,44 @@ WHOLE = r"\+?[0-9]+(\.0*)?"
 BLANK = " \t\n\v\f\r\xa0\ufeff"
 """Characters around a cell that say nothing."""
 
+_PLAIN = b"0123456789,\r\n"
+_SHAPE = bytes.maketrans(b"23456789,\r", b"11111111\n\n")
+_BLANKS = [c.encode() for c in BLANK if c not in " \r\n"]
+_CHUNK = 1 << 20
 _EXPECTED = f"a whole number from 0 to {MAX_DRAFTED}"
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """What the data rows of a CSV are made of.
+
+    Attributes:
+        plain: Nothing but whole numbers without leading zeros (as an id, 007 is not 7), commas and line ends.
+        lines: Number of lines.
+        blanks: There may be other blanks than spaces around a cell.
+    """
+
+    plain: bool
+    lines: int
+    blanks: bool
+
+
+def inspect(source: Path, body: int) -> Bytes:
+    """Look at the bytes of a file from ``body`` on."""
+    plain, lines, blanks = True, 0, False
+    last = before = b"\n"
+    with source.open("rb") as stream:
+        stream.seek(body)
+        while chunk := stream.read(_CHUNK):
+            if plain:
+                shape = before + chunk.translate(_SHAPE)
+                plain = not (chunk.translate(None, _PLAIN) or b"\n00" in shape or b"\n01" in shape)
+                before = shape[-2:]
+            lone = chunk.count(b"\r") != chunk.count(b"\r\n")
+            blanks = blanks or lone or any(blank in chunk for blank in _BLANKS)
+            lines += chunk.count(b"\n")
+            last = chunk[-1:]
+    return Bytes(plain, lines + (last != b"\n"), blanks)
 
 
 def is_number(cell: str) -> bool:

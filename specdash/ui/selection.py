@@ -116,11 +116,11 @@ def _choose_run(evaluation: Evaluation) -> str:
     asked = st.query_params.get(_RUN)
     if asked is not None and asked not in names and _RUN not in st.session_state:
         _note_missing(f"This evaluation has no run {text.short(asked, 80)}.")
-    # The finest run first: it answers most questions.
-    finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity))
-    return st.selectbox(
-        "Run", names, index=names.index(finest.name), key=_RUN, bind="query-params", on_change=_clear_missing
-    )
+    # The finest run is shown first: it answers most questions.
+    finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity)).name
+    if st.session_state.get(_RUN, finest) not in names:
+        st.session_state[_RUN] = finest  # Only what is set by hand leaves the address as well.
+    return st.selectbox("Run", names, index=names.index(finest), key=_RUN, bind="query-params", on_change=_clear_missing)
 
 
 def _choose_datasets(run: Run) -> tuple[str, ...] | None:

@@ -60,16 +60,33 @@ def test_what_is_chosen_by_hand_goes_along_and_into_anothers_browser(server, tab
     assert other.cells(title) == cells
 
 
-def test_another_evaluation_brings_its_own_runs_and_datasets(tab, library):
-    tab.open("draft_positions", eval=library.ids["reference"], run=RUN, ds=["gsm8k", "alpaca"])
-    label = f"k16 · {library.ids['k16']}"
-    tab.select("eval", label)
+def _comes_to_k16(tab, library):
+    tab.select("eval", f"k16 · {library.ids['k16']}")
     expect(tab.chosen_run().get_by_role("combobox")).to_have_value("k_16")
     expect(tab.chosen_datasets().locator("[data-tag]")).to_have_text(["gsm8k"])
     expect(tab.table("Unconditional acceptance by draft position", 3)).to_be_visible()
     tab.carries(eval=library.ids["k16"], ds="gsm8k")
     tab.switch("throughput")
     tab.carries(eval=library.ids["k16"], ds="gsm8k")
+    tab.reload()
+    expect(tab.notice("error")).to_have_count(0)
+    tab.carries(eval=library.ids["k16"], ds="gsm8k")
+
+
+def test_another_evaluation_brings_its_own_runs_and_datasets(tab, library):
+    tab.open("draft_positions", eval=library.ids["reference"], run=RUN, ds=["gsm8k", "alpaca"])
+    _comes_to_k16(tab, library)
+
+
+def test_another_evaluation_does_so_too_after_a_choice_by_hand(tab, library):
+    tab.open("draft_positions", eval=library.ids["reference"])
+    tab.select("run", RUN)
+    tab.select("ds", "alpaca")
+    expect(tab.table("Unconditional acceptance by draft position", 3)).to_be_visible()
+    tab.select("ds", "gsm8k")
+    expect(tab.table("Unconditional acceptance by draft position", 5)).to_be_visible()
+    tab.carries(eval=library.ids["reference"], run=RUN, ds=["alpaca", "gsm8k"])
+    _comes_to_k16(tab, library)
 
 
 def test_the_way_back_leads_to_what_was_there(tab, library):

@@ -181,7 +181,7 @@ def test_upload_of_an_export(store, other, tmp_path):
     path = exported(store, variable_k(), tmp_path, title="mine", tags=["x"])
     jobs = Jobs(other)
     jobs.submit(path.name, [path.read_bytes()])
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while (job := jobs.all()[0]).state.active and time.monotonic() < deadline:
         time.sleep(0.02)
     assert (job.state, job.error) == (State.DONE, None)
