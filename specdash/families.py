@@ -29,7 +29,9 @@ def load(path: Path | None = None) -> FamilyOf:
         try:
             known |= _parse(path.read_text("utf-8"), str(path))
         except UnicodeDecodeError as error:
-            raise InputError("not UTF-8 text", file=str(path), found=error.object[error.start : error.start + 4]) from None
+            raise InputError(
+                "not UTF-8 text", file=str(path), found=error.object[error.start : error.start + 4]
+            ) from None
     return lambda dataset: known.get(_normalised(dataset))
 
 

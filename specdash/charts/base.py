@@ -93,7 +93,7 @@ def figure(
         "maxheight": _LEGEND_MOST,
         "font": {"size": 12},
         "bgcolor": CLEAR,
-        "itemsizing": "constant",
+        "itemsizing": "trace",
         "tracegroupgap": 0,
         "traceorder": "normal",
     }

@@ -22,7 +22,7 @@ Reading = Literal["tau_at_k", "tau_at_k_km"]
 """Truncation of what was observed, or Kaplan–Meier."""
 
 
-_GAIN = "Gain p<sub>i</sub> of each draft position i<br>(tokens/step; 0 = first drafted token)"
+_GAIN = "Gain p<sub>i</sub> of draft position i<br>(0 = first drafted token)<br>(tokens/step)"
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def position_gains(
         figure(
             [*(_gain_bars(drawn, i, kept, theme) for i in range(k)), *keys],
             theme,
-            height=rowwise.height(len(drawn)),
+            height=rowwise.height(len(drawn)) + 16,
             legend=len(keys),
             barmode="stack",
             uniformtext={"minsize": 9, "mode": "hide"},

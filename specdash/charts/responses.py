@@ -74,6 +74,7 @@ def _markers(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scattergl], pl
     looks = _looks(usable, theme)
     listing = Listing.of(looks)
     traces: list[Any] = [*listing.entries]
+    opacity = 0.8 if usable.height < 300 else 0.5
     for s in looks:
         own = usable.filter((pl.col("dataset") == s.name) & (pl.col("family") == s.family))
         traces.append(

@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 TICK_LENGTH = 24
 """Characters of a name that a tick shows."""
 
-LEGEND_LENGTH = 20
+LEGEND_LENGTH = 16
 """Characters of a name in a legend, two of which stand side by side on a phone."""
 
 _HOVER_WIDTH = 40  # characters a line, about 250 px

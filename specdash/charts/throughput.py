@@ -156,7 +156,7 @@ def rtt_bars(
             height=rowwise.height(len(drawn), _thickness(len(drawn)) * len(rtts_ms) + 12),
             legend=len(keys) + 1,
             barmode="overlay",
-            xaxis={"title": {"text": "tok/s of one stream<br>(bars: RTT of a hop)"}, "range": [0, 1.12 * fastest]},
+            xaxis={"title": {"text": "tok/s of one stream<br>(bars: RTT of a hop)"}, "range": [0, 1.2 * fastest]},
             yaxis=rowwise.names_axis(drawn),
         ),
         _bars_caption(drawn, rate, stages, rtts_ms),

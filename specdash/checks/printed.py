@@ -62,25 +62,27 @@ def _from_counters(run: Run) -> dict[str, dict[str, Any]]:
     computed = {}
     for row in run.counters.iter_rows(named=True):
         steps, drafted, accepted = row["steps"], row["drafted"], row["accepted"]
-        if not steps:
-            continue
+        constant = bool(steps and row["block"] and row["per_position"])
         computed[row["dataset"]] = {
-            "tau": 1 + accepted / steps,
-            "verify_rate": (steps + accepted) / (steps + drafted) if drafted else None,
-            "p_exposed": [n / steps for n in row["per_position"]] if row["block"] and row["per_position"] else None,
+            "tau": 1 + accepted / steps if steps else None,
+            "verify_rate": (steps + accepted) / (steps + drafted) if steps and drafted else None,
+            "p_exposed": [n / steps for n in row["per_position"]] if constant else None,
         }
     return computed
 
 
 def _from_responses(run: Run) -> dict[str, dict[str, Any]]:
     steps, drafted, accepted = pl.col("steps"), pl.col("drafted"), pl.col("accepted")
+    drafting = run.counts.filter(drafted > 0).join(run.responses, on="response")
     by_response = (
-        run.counts.filter(drafted > 0)
-        .join(run.responses, on="response")
-        .group_by("response", "dataset", "prompt")
+        drafting.group_by("response", "dataset", "prompt")
         .agg(steps.sum(), drafted=(steps * drafted).sum(), accepted=(steps * accepted).sum())
         .with_columns(tau=1 + accepted / steps, ratio=accepted / drafted)
     )
+    exposed = [steps.filter(drafted > i).sum() for i in range(run.k or 0)]
+    hits = [steps.filter(accepted > i).sum() for i in range(run.k or 0)]
+    rates = [pl.when(e > 0).then(h / e).alias(str(i)) for i, (h, e) in enumerate(zip(hits, exposed, strict=True))]
+    by_position = drafting.group_by("dataset").agg(p_exposed=pl.concat_list(rates) if rates else pl.lit(None))
     by_dataset = by_response.group_by("dataset").agg(
         alen_mean=pl.col("tau").mean(),
         tau=1 + accepted.sum() / steps.sum(),
@@ -94,5 +96,7 @@ def _from_responses(run: Run) -> dict[str, dict[str, Any]]:
         .group_by("dataset")
         .agg(pl.col("ratio_max", "ratio_mean", "ratio_min").mean())
     )
-    rows = by_dataset.join(by_copies, on="dataset", how="left").iter_rows(named=True)
-    return {row["dataset"]: row | {"p_exposed": None} for row in rows}
+    rows = run.responses.select("dataset").unique()
+    for computed in (by_dataset, by_copies, by_position):
+        rows = rows.join(computed, on="dataset", how="left")
+    return {row["dataset"]: row for row in rows.iter_rows(named=True)}

@@ -42,7 +42,7 @@ class Bytes:
 def inspect(source: Path, body: int) -> Bytes:
     """Look at the bytes of a file from ``body`` on."""
     plain, lines, blanks = True, 0, False
-    last = before = b"\n"
+    before, tail = b"\n", b"\n"
     with source.open("rb") as stream:
         stream.seek(body)
         while chunk := stream.read(_CHUNK):
@@ -50,16 +50,18 @@ def inspect(source: Path, body: int) -> Bytes:
                 shape = before + chunk.translate(_SHAPE)
                 plain = not (chunk.translate(None, _PLAIN) or b"\n00" in shape or b"\n01" in shape)
                 before = shape[-2:]
-            lone = chunk.count(b"\r") != chunk.count(b"\r\n")
-            blanks = blanks or lone or any(blank in chunk for blank in _BLANKS)
-            lines += chunk.count(b"\n")
-            last = chunk[-1:]
-    return Bytes(plain, lines + (last != b"\n"), blanks)
+            feeds, both = chunk.count(b"\n"), chunk.count(b"\r\n")
+            mixed = chunk.count(b"\r") != both or 0 < both < feeds  # then a \r may end up in a cell
+            window = tail + chunk
+            blanks = blanks or mixed or any(blank in window for blank in _BLANKS)
+            lines += feeds
+            tail = chunk[-2:]
+    return Bytes(plain, lines + (tail[-1:] != b"\n"), blanks)
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell is meant as a number, right or wrong: then its row is data, not a header."""
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell.strip(BLANK)) is not None
+    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", cell.strip(BLANK)) is not None
 
 
 def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tuple[str, int, int]:

@@ -226,11 +226,8 @@ def _p_km(group: Group) -> Value:
 
 
 def _conditional(tally: Tally) -> list[float | None] | None:
-    rates = _ratios(tally.hits, tally.risk)
-    if rates is None or None not in rates:
-        return rates
-    first = rates.index(None)
-    return rates[:first] + [None] * (len(rates) - first)
+    # Risk sets are nested: where one is empty so are all deeper ones.
+    return _ratios(tally.hits, tally.risk)
 
 
 @metric(

@@ -81,12 +81,17 @@ def response_sums(run: Run) -> pl.DataFrame:
 
 
 def restricted(run: Run, datasets: Collection[str]) -> Run:
-    """Return the run with only some of its datasets; its K stays that of the whole run."""
+    """Return the run with only some of its datasets.
+
+    What is decided over the whole run stays so: its K, and whether length means output tokens.
+    """
     chosen = pl.col("dataset").is_in(list(datasets))
     if run.responses is None or run.counts is None:
         tables = {"counters": run.counters, "rates": run.rates}
         return replace(run, **{name: table.filter(chosen) for name, table in tables.items() if table is not None})
     responses = run.responses.filter(chosen)
+    if run.responses["output_tokens"].null_count():
+        responses = responses.with_columns(output_tokens=pl.lit(None, pl.Int64))
     return replace(run, responses=responses, counts=run.counts.join(responses, on="response", how="semi"))
 
 

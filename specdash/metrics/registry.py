@@ -87,5 +87,5 @@ def get(key: str) -> Metric:
 
 
 def all_metrics() -> tuple[Metric, ...]:
-    """Return every declared metric in the order of the JSON contract."""
+    """Return every declared metric, in the order of declaration; ``KEYS`` is the order of the JSON contract."""
     return tuple(_METRICS.values())

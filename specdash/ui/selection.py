@@ -120,7 +120,9 @@ def _choose_run(evaluation: Evaluation) -> str:
     finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity)).name
     if st.session_state.get(_RUN, finest) not in names:
         st.session_state[_RUN] = finest  # Only what is set by hand leaves the address as well.
-    return st.selectbox("Run", names, index=names.index(finest), key=_RUN, bind="query-params", on_change=_clear_missing)
+    return st.selectbox(
+        "Run", names, index=names.index(finest), key=_RUN, bind="query-params", on_change=_clear_missing
+    )
 
 
 def _choose_datasets(run: Run) -> tuple[str, ...] | None:

@@ -93,18 +93,19 @@ def running(library: Library, start: Callable[[Path], Server]) -> Server:
 @pytest.fixture
 def server(running: Server) -> Iterator[Server]:
     """The server that tests share which leave its library alone."""
-    yield from _watched(running)
+    yield from watched(running)
 
 
 @pytest.fixture
 def fresh_server(library: Library, start: Callable[[Path], Server]) -> Iterator[Server]:
     """A server nobody has visited yet."""
     server = start(library.home).wait()
-    yield from _watched(server)
+    yield from watched(server)
     server.stop()
 
 
-def _watched(server: Server) -> Iterator[Server]:
+def watched(server: Server) -> Iterator[Server]:
+    """Give a server to one test; what it complains about meanwhile fails it."""
     before = len(server.log())
     yield server
     failures = server.failures(before)

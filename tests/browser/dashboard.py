@@ -127,6 +127,9 @@ class Dashboard:
         control = self.page.locator(f".st-key-{key}")
         control.get_by_role("combobox").click()
         self.page.get_by_role("option", name=option, exact=True).click()
+        if self.page.get_by_role("listbox").is_visible():  # The list of datasets stays open for more.
+            self.page.keyboard.press("Escape")
+        expect(self.page.get_by_role("listbox")).to_have_count(0)
 
     def chosen_run(self) -> Locator:
         """The sidebar's list of runs."""

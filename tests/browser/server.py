@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from specdash.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTS_WITHIN = 120  # seconds, on a busy machine
+_COMPLAINT = re.compile(r"Traceback|most recent call|Error|[Ww]arning|WARN|[Dd]eprecat")
 
 
 class Server:
@@ -63,9 +65,9 @@ class Server:
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     def failures(self, since: int = 0) -> str:
-        """What it has printed after ``since`` characters, where that tells of a failure, else nothing."""
+        """What it has printed after ``since`` characters, where that tells of a failure or a doubt, else nothing."""
         printed = self.log()[since:]
-        return printed if "Traceback" in printed or "Error" in printed else ""
+        return printed if _COMPLAINT.search(printed) else ""
 
     def workers(self) -> list[int]:
         """The process ids of the ingest jobs that run."""

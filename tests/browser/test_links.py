@@ -87,6 +87,9 @@ def test_another_evaluation_does_so_too_after_a_choice_by_hand(tab, library):
     expect(tab.table("Unconditional acceptance by draft position", 5)).to_be_visible()
     tab.carries(eval=library.ids["reference"], run=RUN, ds=["alpaca", "gsm8k"])
     _comes_to_k16(tab, library)
+    tab.select("eval", f"DeepSeek-V4-Pro with the DSpark drafter (reconstruction) · {library.ids['reference']}")
+    expect(tab.chosen_run().get_by_role("combobox")).to_have_value("7_draft_best_of_10")
+    tab.carries(eval=library.ids["reference"], ds="gsm8k")
 
 
 def test_the_way_back_leads_to_what_was_there(tab, library):

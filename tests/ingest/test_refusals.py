@@ -93,6 +93,7 @@ LOGS = {
     "K of 65": (log("1,65,3"), ["line 2:", "drafted is too large", "found 65", COUNT]),
     "K of 300": (log("1,300,3"), ["line 2:", "drafted is too large", "found 300", COUNT]),
     "very large": (log("1,7," + "9" * 5000), ["line 2:", "accepted is too large", "found 999"]),
+    "long": (log("1,7," + "9" * 100_000 + "x"), ["line 2:", "accepted is not a number", "found 999"]),
     "no rows": (log(), ["the step log is empty", "expected a row a verify step"]),
     "blank lines": (b"\n\n  \n", ["the step log is empty"]),
     "only a mark": (b"\xef\xbb\xbf", ["the step log is empty"]),

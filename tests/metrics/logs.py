@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from tests.helpers import Response
 
-quick = settings(max_examples=40, deadline=None)
-fewer = settings(max_examples=20, deadline=None)
+quick = settings(max_examples=30, deadline=None)
+fewer = settings(max_examples=15, deadline=None)
 
 DATASETS = ("x", "y", "z")
 FAMILIES = {"x": "math", "y": "chat", "z": "math"}

@@ -326,7 +326,6 @@ def test_a_dataset_has_the_same_row_whatever_else_is_chosen(log):
         assert pooled == row | {"dataset": "pooled", "family": None}
 
 
-@pytest.mark.xfail(strict=True, reason="whether all responses have output tokens is asked of the chosen datasets only")
 def test_a_dataset_correlates_with_the_same_length_whatever_else_is_chosen():
     known = [taking(2, output_tokens=30), taking(3, output_tokens=20), taking(4, output_tokens=10)]
     run = log_run([*known, taking(5, dataset="e")])

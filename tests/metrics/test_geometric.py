@@ -10,7 +10,7 @@ from specdash.metrics import geometric, run_rows
 from specdash.schema import MAX_DRAFTED
 from tests.helpers import log_run, response
 
-many = settings(max_examples=150, deadline=None)
+many = settings(max_examples=80, deadline=None)
 
 mixtures = st.dictionaries(st.integers(1, MAX_DRAFTED), st.integers(1, 10**6), min_size=1, max_size=6)
 """Steps by K_s."""
