@@ -21,6 +21,22 @@ _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", system-ui, sans-serif'
 _LEGEND_ROW = 20  # px
 _LEGEND_MOST = 150  # px; a longer legend scrolls
 
+_LEGEND = {
+    "orientation": "h",
+    "xref": "container",
+    "x": 0.01,
+    "xanchor": "left",
+    "yref": "container",
+    "y": 0,
+    "yanchor": "bottom",
+    "maxheight": _LEGEND_MOST,
+    "font": {"size": 12},
+    "bgcolor": CLEAR,
+    "itemsizing": "trace",
+    "tracegroupgap": 0,
+    "traceorder": "normal",
+}
+
 
 @dataclass(frozen=True)
 class Chart:
@@ -82,21 +98,6 @@ def figure(
         shapes: Marks.
         layout: Axes and whatever else the layout needs.
     """
-    entries = {
-        "orientation": "h",
-        "xref": "container",
-        "x": 0.01,
-        "xanchor": "left",
-        "yref": "container",
-        "y": 0,
-        "yanchor": "bottom",
-        "maxheight": _LEGEND_MOST,
-        "font": {"size": 12},
-        "bgcolor": CLEAR,
-        "itemsizing": "trace",
-        "tracegroupgap": 0,
-        "traceorder": "normal",
-    }
     return go.Figure(
         data=list(traces),
         layout={
@@ -105,7 +106,7 @@ def figure(
             "autosize": True,
             "margin": {"l": 8, "r": 12, "t": 12, "b": 8, "pad": 2},
             "showlegend": legend > 0,
-            "legend": entries,
+            "legend": _LEGEND,
             "hovermode": "closest",
             "dragmode": False,
             "shapes": list(shapes),
@@ -117,6 +118,12 @@ def figure(
 def legend_height(entries: int) -> int:
     """Height in px that a legend may need on a phone, where two entries stand side by side."""
     return min(_LEGEND_MOST, _LEGEND_ROW * ((entries + 1) // 2))
+
+
+def upright(x: float, theme: Theme) -> dict[str, Any]:
+    """Return the shape that marks a chosen value of the horizontal axis."""
+    line = {"color": colours(theme).muted, "width": 1.5, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
 def empty(missing: str, theme: Theme) -> Chart:

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 import polars as pl
 
 from specdash.charts import rowwise, text
-from specdash.charts.base import HEIGHT, Chart, empty, figure
-from specdash.charts.palette import Theme, colours, faded, family_colour, text_on
+from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
+from specdash.charts.palette import Theme, faded, family_colour, text_on
 from specdash.charts.series import Line, Series, family_keys, lines, series
 from specdash.charts.text import Row
 
 Reading = Literal["tau_at_k", "tau_at_k_km"]
 """Truncation of what was observed, or Kaplan–Meier."""
 
-
 _GAIN = "Gain p<sub>i</sub> of draft position i<br>(0 = first drafted token)<br>(tokens/step)"
+
+_HOVER = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{meta[1]}", name="meta")
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,8 @@ def tau_by_block(
     if not drawn:
         return empty("No shorter blocks to imply: they need counts by draft position.", theme)
     k = max(len(s.row[reading]) for s in drawn)
-    template = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{meta[1]}", name="meta")
     curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading]) for s in drawn]
-    traces, entries = lines(curves, template)
-    last = max([k, *(block for m in measured for block in m.blocks)])
+    traces, entries = lines(curves, _HOVER)
     shown = None if chosen is None or not 1 <= chosen <= k else chosen
     return Chart(
         figure(
@@ -81,13 +80,8 @@ def tau_by_block(
             theme,
             height=HEIGHT,
             legend=entries + len(measured),
-            shapes=[] if shown is None else [_marker(shown, theme)],
-            xaxis={
-                "title": {"text": "Block length K′ (draft tokens per step)"},
-                "range": [0.6, last + 0.4],
-                "tick0": 1,
-                "dtick": -(-last // 16),
-            },
+            shapes=[] if shown is None else [upright(shown, theme)],
+            xaxis=_block_axis(max([k, *(block for m in measured for block in m.blocks)])),
             yaxis={"title": {"text": "Implied τ(K′) (tokens/step)"}},
         ),
         _caption(drawn, reading, k, shown),
@@ -95,13 +89,13 @@ def tau_by_block(
     )
 
 
+def _block_axis(last: int) -> dict[str, Any]:
+    title = {"text": "Block length K′ (draft tokens per step)"}
+    return {"title": title, "range": [0.6, last + 0.4], "tick0": 1, "dtick": -(-last // 16)}
+
+
 def _known(drawn: Iterable[Series], key: str) -> list[Series]:
     return [s for s in drawn if any(value is not None for value in s.row.get(key) or ())]
-
-
-def _marker(block: int, theme: Theme) -> dict:
-    line = {"color": colours(theme).muted, "width": 1.5, "dash": "dot"}
-    return {"type": "line", "x0": block, "x1": block, "yref": "paper", "y0": 0, "y1": 1, "line": line}
 
 
 def _measured_trace(m: Measured, theme: Theme) -> go.Scatter:
@@ -146,11 +140,9 @@ def _caption(drawn: Sequence[Series], reading: Reading, k: int, chosen: int | No
         at_k = f" At K′ = {k} τ is {text.spread(known)}." if known else ""
         return f"Implied from drafts of up to {text.plural(k, 'token')} by leaving out the later ones.{at_k}"
     cut = [(s.name, _at(s, reading, chosen)) for s in datasets]
-    parts = (
-        [f"Cut at K′ = {chosen}, τ would be {text.spread(cut, unit='tokens per step')}."]
-        if any(v is not None for _, v in cut)
-        else []
-    )
+    parts = []
+    if any(tau is not None for _, tau in cut):
+        parts.append(f"Cut at K′ = {chosen}, τ would be {text.spread(cut, unit='tokens per step')}.")
     losses = [(s.name, tau - at) for s, tau in whole if tau is not None and (at := _at(s, reading, chosen)) is not None]
     if losses:
         parts.append(f"Against K′ = {k} that gives up {text.spread(losses, unit='tokens per step')}.")
@@ -186,12 +178,7 @@ def position_gains(
             legend=len(keys),
             barmode="stack",
             uniformtext={"minsize": 9, "mode": "hide"},
-            xaxis={
-                "title": {
-                    "text": "Gain p<sub>i</sub> of each draft position i<br>(tokens/step; 0 = first drafted token)"
-                },
-                "rangemode": "tozero",
-            },
+            xaxis={"title": {"text": _GAIN}, "rangemode": "tozero"},
             yaxis=rowwise.names_axis(drawn),
         ),
         _gain_caption(drawn, k),

@@ -108,15 +108,7 @@ def sigma_against_geometric(rows: Iterable[Row], theme: Theme, *, families: Iter
         return empty(
             "No spread of steps to compare: it needs counts by draft position and a known block length.", theme
         )
-    template = text.hover(
-        "observed σ<sub>step</sub> = %{y:.3f} tokens", "geometric σ = %{x:.3f} tokens", "%{meta[1]}", name="meta"
-    )
-    points, entries = lines([Line(s, [s.row["geometric_std"]], [s.row["step_std"]]) for s in drawn], template)
-    for trace, s in zip(points[-len(drawn) :], drawn, strict=True):
-        trace.mode = "markers"
-        trace.marker.size = 10 if s.kind == "dataset" else 13
-        trace.marker.symbol = s.symbol if s.kind == "dataset" else f"{_TAU_SYMBOLS[s.kind]}-open"
-        trace.marker.line = {"width": 2.5} if s.kind != "dataset" else None
+    points, entries = _sigma_points(drawn)
     values = [s.row[key] for s in drawn for key in ("step_std", "geometric_std")]
     pad = 0.08 * (max(values) - min(values)) + 0.05
     ends = [min(values) - pad, max(values) + pad]
@@ -135,6 +127,20 @@ def sigma_against_geometric(rows: Iterable[Row], theme: Theme, *, families: Iter
             difference=pl.col("step_std") - pl.col("geometric_std")
         ),
     )
+
+
+def _sigma_points(drawn: Sequence[Series]) -> tuple[list[go.Scatter], int]:
+    """Return the points, and how many entries their legend has."""
+    template = text.hover(
+        "observed σ<sub>step</sub> = %{y:.3f} tokens", "geometric σ = %{x:.3f} tokens", "%{meta[1]}", name="meta"
+    )
+    points, entries = lines([Line(s, [s.row["geometric_std"]], [s.row["step_std"]]) for s in drawn], template)
+    for trace, s in zip(points[-len(drawn) :], drawn, strict=True):
+        trace.mode = "markers"
+        trace.marker.size = 10 if s.kind == "dataset" else 13
+        trace.marker.symbol = s.symbol if s.kind == "dataset" else f"{_TAU_SYMBOLS[s.kind]}-open"
+        trace.marker.line = {"width": 2.5} if s.kind != "dataset" else None
+    return points, entries
 
 
 def _diagonal(ends: Sequence[float], theme: Theme) -> go.Scatter:

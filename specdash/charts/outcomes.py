@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -117,15 +118,6 @@ def geometric_fit(row: Row, theme: Theme, *, mle: Sequence[float] | None = None)
     traces = [_observed_bars(drawn, j, observed, theme)]
     for key, model in models.items():
         traces += _model_traces(key, j, observed, model, theme)
-    difference = {
-        "title": {"text": "Difference (pp)"},
-        "domain": [0, 0.3],
-        "range": _around_zero(observed, models.values()),
-        "zeroline": True,
-        "zerolinecolor": colours(theme).muted,
-        "nticks": 5,
-    }
-    upper = {"title": {"text": "Share of steps (%)"}, "rangemode": "tozero", "domain": [0.4 if models else 0, 1]}
     return Chart(
         figure(
             traces,
@@ -134,20 +126,34 @@ def geometric_fit(row: Row, theme: Theme, *, mle: Sequence[float] | None = None)
             legend=1 + len(models),
             barmode="group",
             bargap=0.25,
-            xaxis={
-                "title": {"text": ACCEPTED},
-                "range": [-0.6, len(j) - 0.4],
-                "dtick": -(-len(j) // 17),
-                "tick0": 0,
-                "anchor": "y2" if models else "y",
-                "showgrid": False,
-            },
-            yaxis=upper,
-            **({"yaxis2": difference | {"automargin": True}} if models else {}),
+            **_fit_axes(observed, models, theme),
         ),
         _fit_caption(drawn, observed, models),
         _fit_data(j, observed, models),
     )
+
+
+def _fit_axes(observed: Sequence[float], models: dict[str, list[float]], theme: Theme) -> dict[str, Any]:
+    """Return the axes: shares above, differences below where there is a model to differ from."""
+    x = {
+        "title": {"text": ACCEPTED},
+        "range": [-0.6, len(observed) - 0.4],
+        "dtick": -(-len(observed) // 17),
+        "tick0": 0,
+        "showgrid": False,
+    }
+    y = {"title": {"text": "Share of steps (%)"}, "rangemode": "tozero"}
+    if not models:
+        return {"xaxis": x, "yaxis": y}
+    difference = {
+        "title": {"text": "Difference (pp)"},
+        "domain": [0, 0.3],
+        "range": _around_zero(observed, models.values()),
+        "zeroline": True,
+        "zerolinecolor": colours(theme).muted,
+        "nticks": 5,
+    }
+    return {"xaxis": x | {"anchor": "y2"}, "yaxis": y | {"domain": [0.4, 1]}, "yaxis2": difference}
 
 
 def _around_zero(observed: Sequence[float], models: Iterable[Sequence[float]]) -> list[float]:

@@ -46,7 +46,8 @@ def length_against_tau(responses: pl.DataFrame, theme: Theme) -> Chart:
         Its data are ``layer, dataset, family, prompt, copy, length, tau, responses``. Layer "response" is a
         response, "cell" a cell of the density by its centre, "mean" a point of a family's line.
     """
-    usable = measured(responses).filter(pl.col("length").is_not_null())
+    usable = measured(responses)
+    usable = usable if usable.is_empty() else usable.filter(pl.col("length").is_not_null())
     if usable.is_empty():
         return empty("No response with a known length and a drafted step.", theme)
     dense = usable.height > MOST_POINTS
@@ -83,12 +84,7 @@ def _markers(usable: pl.DataFrame, theme: Theme) -> tuple[list[go.Scattergl], pl
                 y=own["tau"].to_numpy(),
                 mode="markers",
                 name=text.legend(s.name),
-                marker={
-                    "color": s.colour,
-                    "symbol": s.symbol,
-                    "size": 7,
-                    "opacity": 0.8 if usable.height < 300 else 0.5,
-                },
+                marker={"color": s.colour, "symbol": s.symbol, "size": 7, "opacity": opacity},
                 meta=s.about,
                 customdata=[
                     [text.escaped(text.plain(prompt)), "–" if copy is None else copy, steps]

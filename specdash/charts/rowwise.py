@@ -58,17 +58,34 @@ def heatmap(
         highest: Value of the strongest colour, in percent.
         outlined: Column that is marked.
     """
-    wide = len(columns)
-    numbered = wide <= _MOST_NUMBERED + 1
-    look = colours(theme)
-    trace = go.Heatmap(
+    numbered = len(columns) <= _MOST_NUMBERED + 1
+    grid = _grid(drawn, cells, theme, len(columns), template, highest)
+    grid.showscale = not numbered
+    return figure(
+        [grid, _numbers(cells, theme, highest)] if numbered else [grid],
+        theme,
+        height=height(len(drawn), 26) + (0 if numbered else 40),
+        shapes=[] if outlined is None else [_outline(outlined, len(drawn), colours(theme).ink)],
+        xaxis=_columns_axis(columns, title, outlined),
+        yaxis=names_axis(drawn),
+    )
+
+
+def _grid(
+    drawn: Sequence[Series],
+    cells: Sequence[Sequence[float | None]],
+    theme: Theme,
+    wide: int,
+    template: str,
+    highest: float,
+) -> go.Heatmap:
+    return go.Heatmap(
         x=list(range(wide)),
         y=list(range(len(drawn))),
         z=[list(row) for row in cells],
         zmin=0,
         zmax=highest or 1,
-        colorscale=scale(look.scale),
-        showscale=not numbered,
+        colorscale=scale(colours(theme).scale),
         colorbar={"orientation": "h", "thickness": 10, "y": 1, "yanchor": "bottom", "ticksuffix": " %", "len": 0.9},
         xgap=1,
         ygap=1,
@@ -76,25 +93,23 @@ def heatmap(
         hovertemplate=template,
         hoverongaps=False,
     )
-    every = -(-wide // _MOST_NUMBERED) if wide > _MOST_NUMBERED + 1 else 1
-    marked = [i for i in range(wide) if i % every == 0 or i == outlined]
-    return figure(
-        [trace, _numbers(cells, theme, highest)] if numbered else [trace],
-        theme,
-        height=height(len(drawn), 26) + (0 if numbered else 40),
-        shapes=[] if outlined is None else [_outline(outlined, len(drawn), look.ink)],
-        xaxis={
-            "title": {"text": title},
-            "tickmode": "array",
-            "tickvals": marked,
-            "ticktext": [columns[i] for i in marked],
-            "range": [-0.5, wide - 0.5],
-            "fixedrange": True,
-            "showgrid": False,
-            "tickangle": 0,
-        },
-        yaxis=names_axis(drawn),
-    )
+
+
+def _columns_axis(columns: Sequence[str], title: str, outlined: int | None) -> dict[str, Any]:
+    every = 1 if len(columns) <= _MOST_NUMBERED + 1 else -(-len(columns) // _MOST_NUMBERED)
+    marked = [i for i in range(len(columns)) if i % every == 0 or i == outlined]
+    if outlined is not None:
+        marked = [i for i in marked if i == outlined or outlined - i >= every]
+    return {
+        "title": {"text": title},
+        "tickmode": "array",
+        "tickvals": marked,
+        "ticktext": [columns[i] for i in marked],
+        "range": [-0.5, len(columns) - 0.5],
+        "fixedrange": True,
+        "showgrid": False,
+        "tickangle": 0,
+    }
 
 
 def _numbers(cells: Sequence[Sequence[float | None]], theme: Theme, highest: float) -> go.Scatter:

@@ -110,6 +110,8 @@ def frame(drawn: Iterable[Series], *keys: str) -> pl.DataFrame:
 
 def measured(responses: pl.DataFrame) -> pl.DataFrame:
     """Return the responses that have an acceptance length; those without a family are "other"."""
+    if responses.is_empty():
+        return responses
     known = pl.col("tau").is_not_null() & pl.col("tau").is_finite()
     return responses.filter(known).with_columns(pl.col("family").fill_null(OTHER_FAMILY))
 

@@ -7,30 +7,32 @@ source: acceptance report, figure 7.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
 from specdash.charts import rowwise, text
-from specdash.charts.base import HEIGHT, Chart, empty, figure
+from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
 from specdash.charts.palette import Theme, colours
 from specdash.charts.series import Line, Series, bar_marker, key_entry, lines, named, series
 from specdash.charts.text import Row
 
-Rate = Callable[[float, float, int], float]
+Speed = Callable[[float, float, int], float]
 """Tokens per second of (τ in tokens/step, RTT of a hop in ms, stages)."""
 
 NO_SPECULATION = "no speculation"
 
 _POINTS = 40
+_HOVER = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{meta[1]}", name="meta")
 _DECADE = tuple(m * 10.0**e for e in range(-3, 6) for m in (1, 2, 5))
 
 
 def rtt_lines(
     rows: Iterable[Row],
     theme: Theme,
-    rate: Rate,
+    rate: Speed,
     *,
     stages: int,
     rtts_ms: tuple[float, float] = (5.0, 300.0),
@@ -56,12 +58,10 @@ def rtt_lines(
         return empty("No acceptance length, so no speed.", theme)
     grid = np.geomspace(*rtts_ms, _POINTS).tolist()
     curves = [Line(s, grid, [rate(s.row["tau"], rtt, stages) for rtt in grid]) for s in drawn]
-    template = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{meta[1]}", name="meta")
-    traces, entries = lines(curves, template, markers=False)
+    traces, entries = lines(curves, _HOVER, markers=False)
     plain = [rate(1.0, rtt, stages) for rtt in grid]
-    values = [v for curve in [*(c.y for c in curves), plain] for v in curve if v is not None and v > 0]
-    axis = {"type": "log", "tickmode": "array"}
-    marked = [] if chosen_ms is None or chosen_ms <= 0 else [_marker(chosen_ms, theme)]
+    values = [v for curve in [*(c.y for c in curves), plain] for v in curve if v]
+    marked = [] if chosen_ms is None or chosen_ms <= 0 else [upright(chosen_ms, theme)]
     return Chart(
         figure(
             [*traces, _unspeculated(grid, plain, theme)],
@@ -69,23 +69,19 @@ def rtt_lines(
             height=HEIGHT,
             legend=entries + 1,
             shapes=marked,
-            xaxis=axis | {"title": {"text": "RTT of a hop (ms, log scale)"}} | _ticks(*rtts_ms),
-            yaxis=axis | {"title": {"text": "tok/s of one stream (log scale)"}} | _ticks(min(values), max(values)),
+            xaxis=_log_axis("RTT of a hop (ms, log scale)", *rtts_ms),
+            yaxis=_log_axis("tok/s of one stream (log scale)", min(values), max(values)),
         ),
         _lines_caption(drawn, rate, stages, chosen_ms if marked else float(np.sqrt(rtts_ms[0] * rtts_ms[1]))),
         _lines_data(curves, grid, plain),
     )
 
 
-def _ticks(low: float, high: float) -> dict[str, list]:
-    """Return ticks at 1, 2, 5 of each decade: plotly's own would print bare 2s and 5s between the powers of ten."""
+def _log_axis(title: str, low: float, high: float) -> dict[str, Any]:
+    """Return an axis with ticks at 1, 2, 5 of each decade: plotly's own are bare 2s and 5s between powers of ten."""
     shown = [v for v in _DECADE if low * 0.999 <= v <= high * 1.001]
-    return {"tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {"tickmode": "auto"}
-
-
-def _marker(rtt_ms: float, theme: Theme) -> dict:
-    line = {"color": colours(theme).muted, "width": 1.5, "dash": "dot"}
-    return {"type": "line", "x0": rtt_ms, "x1": rtt_ms, "yref": "paper", "y0": 0, "y1": 1, "line": line}
+    ticks = {"tickmode": "array", "tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {}
+    return {"type": "log", "title": {"text": title}} | ticks
 
 
 def _unspeculated(grid: Sequence[float], plain: Sequence[float], theme: Theme) -> go.Scatter:
@@ -99,7 +95,7 @@ def _unspeculated(grid: Sequence[float], plain: Sequence[float], theme: Theme) -
     )
 
 
-def _lines_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtt_ms: float) -> str:
+def _lines_caption(drawn: Sequence[Series], rate: Speed, stages: int, rtt_ms: float) -> str:
     speeds = [(name, rate(tau, rtt_ms, stages)) for name, tau in named(drawn, "tau") if tau is not None]
     return (
         f"At RTT {rtt_ms:,.3g} ms over {text.plural(stages, 'stage')}, one stream makes at most "
@@ -124,7 +120,7 @@ def _lines_data(curves: Sequence[Line], grid: Sequence[float], plain: Sequence[f
 def rtt_bars(
     rows: Iterable[Row],
     theme: Theme,
-    rate: Rate,
+    rate: Speed,
     *,
     stages: int,
     rtts_ms: Sequence[float],
@@ -179,7 +175,7 @@ def _opacity(nth: int, of: int) -> float:
 
 
 def _speed_bars(
-    drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float], nth: int, theme: Theme
+    drawn: Sequence[Series], rate: Speed, stages: int, rtts_ms: Sequence[float], nth: int, theme: Theme
 ) -> go.Bar:
     of = len(rtts_ms)
     speeds = [rate(s.row["tau"], rtts_ms[nth], stages) for s in drawn]
@@ -199,7 +195,7 @@ def _speed_bars(
     )
 
 
-def _plain_marks(rows: int, rate: Rate, stages: int, rtts_ms: Sequence[float], theme: Theme) -> list[go.Scatter]:
+def _plain_marks(rows: int, rate: Speed, stages: int, rtts_ms: Sequence[float], theme: Theme) -> list[go.Scatter]:
     """Return the marks of the speed without speculation, with a halo that sets them off from dark bars."""
     of = len(rtts_ms)
     places = [(rate(1.0, rtt, stages), _place(i, j, of)) for i in range(rows) for j, rtt in enumerate(rtts_ms)]
@@ -220,7 +216,7 @@ def _plain_marks(rows: int, rate: Rate, stages: int, rtts_ms: Sequence[float], t
     ]
 
 
-def _bars_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float]) -> str:
+def _bars_caption(drawn: Sequence[Series], rate: Speed, stages: int, rtts_ms: Sequence[float]) -> str:
     def at(rtt: float) -> str:
         speeds = [(name, rate(tau, rtt, stages)) for name, tau in named(drawn, "tau") if tau is not None]
         return f"{text.spread(speeds, 1, 'tok/s')} at RTT {rtt:g} ms"
@@ -232,6 +228,6 @@ def _bars_caption(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Seq
     )
 
 
-def _bars_data(drawn: Sequence[Series], rate: Rate, stages: int, rtts_ms: Sequence[float]) -> pl.DataFrame:
+def _bars_data(drawn: Sequence[Series], rate: Speed, stages: int, rtts_ms: Sequence[float]) -> pl.DataFrame:
     speeds = [(s.name, s.family, s.row["tau"], rtt, rate(s.row["tau"], rtt, stages)) for s in drawn for rtt in rtts_ms]
     return _table(speeds + [(NO_SPECULATION, None, 1.0, rtt, rate(1.0, rtt, stages)) for rtt in rtts_ms])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
 from typing import Any
 
 import polars as pl
 
-from specdash.formats.base import File, Format, Role, finite, has_suffix, stem
+from specdash.formats.base import File, Format, Role, has_suffix, stem
 from specdash.formats.rows import BLANK
 from specdash.formats.synonyms import SAMPLE, match, normalised
 from specdash.schema import InputError
@@ -29,6 +31,11 @@ SAMPLES = pl.Schema(
 """One row a line. Null where the file does not say: request, copy, drafts, drafted, accepted, output_tokens."""
 
 _AN_OBJECT = "a JSON object"
+# One decoder for all lines: json.loads would make a new one for each. NaN and Infinity are read as None.
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
+
+_STRETCH = 2000  # lines; they may hold whole answers
+
 _INTEGERS = ("copy", "drafts", "drafted", "accepted", "output_tokens")
 
 
@@ -74,25 +81,35 @@ def read(file: File, folder_dataset: str | None) -> pl.DataFrame:
     shapes: dict[tuple[str, ...], dict[str, str]] = {}  # fields of a line to how they match; most lines are alike
     columns: dict[str, list[Any]] = {column: [] for column in (*SAMPLES, "accept_len")}
     line_of: dict[str, int] = {}
-    for number, row in _objects(file):
-        shape = tuple(row)
+    for lines in _alike(file):
+        numbers, rows = zip(*lines, strict=True)
+        shape = tuple(rows[0])
         if shape not in shapes:
-            shapes[shape] = _fields(row, file.path, number, folder_dataset)
-        cells = _cells(row, shapes[shape], file.path, number, folder_dataset)
-        for column, value in cells.items():
-            columns[column].append(value)
-        if (request := cells["request"]) is not None and (first := line_of.setdefault(request, number)) != number:
-            raise InputError(
-                f"request {request} stands on line {first} too",
-                file=file.path,
-                line=number,
-                expected="a line a request",
-            )
+            shapes[shape] = _fields(rows[0], file.path, numbers[0], folder_dataset)
+        for column, values in _columns(rows, shapes[shape], file.path, numbers, folder_dataset).items():
+            columns[column] += values
+        _check_once(columns["request"][-len(rows) :], numbers, line_of, file.path)
     if not shapes:
         raise InputError("the samples file is empty", file=file.path, expected="a JSON object a line")
     lengths = columns.pop("accept_len")
     columns["accepted"] = _accepted(columns["accepted"], columns["drafts"], lengths)
     return _with_copies(pl.DataFrame(columns, schema=SAMPLES))
+
+
+def _check_once(requests: list[str | None], numbers: Sequence[int], line_of: dict[str, int], path: str) -> None:
+    for request, number in zip(requests, numbers, strict=True):
+        if request is not None and (first := line_of.setdefault(request, number)) != number:
+            raise InputError(
+                f"request {request} stands on line {first} too", file=path, line=number, expected="a line a request"
+            )
+
+
+def _alike(file: File) -> Iterator[list[tuple[int, dict[str, Any]]]]:
+    """Yield the lines in stretches of the same fields in the same order, each not too long to hold."""
+    by_shape = groupby(_objects(file), key=lambda line: tuple(line[1]))
+    for _, lines in by_shape:
+        while stretch := list(islice(lines, _STRETCH)):
+            yield stretch
 
 
 def _objects(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -122,7 +139,7 @@ def _parsed(raw: bytes, path: str, line: int) -> Any:
     problem = "not valid JSON" + ("" if raw.endswith(b"\n") else " (the line is cut off)")
     try:
         text = raw.decode()
-        return json.loads(text, parse_constant=lambda _: None, parse_float=finite)
+        return _DECODER.decode(text)
     except UnicodeDecodeError as error:
         found: Any = raw[error.start : error.start + 4]
         raise InputError("not UTF-8 text", file=path, line=line, found=found, expected="UTF-8") from None
@@ -162,25 +179,65 @@ def _fields(row: dict[str, Any], path: str, line: int, folder_dataset: str | Non
     return fields
 
 
-def _cells(
-    row: dict[str, Any], fields: dict[str, str], path: str, line: int, folder_dataset: str | None
-) -> dict[str, Any]:
-    def cell(column: str) -> Any:
-        return row.get(fields[column]) if column in fields else None
+def _columns(
+    rows: Sequence[dict[str, Any]],
+    fields: dict[str, str],
+    path: str,
+    lines: Sequence[int],
+    folder_dataset: str | None,
+) -> dict[str, list[Any]]:
+    """Return the columns of lines with the same fields: at once where all values are alike and right, else one by one.
 
-    cells = {column: _whole(cell(column), column, path, line) for column in _INTEGERS}
-    cells["accept_len"] = _length(cell("accept_len"), cells["drafts"], path, line)
+    Raises:
+        InputError: A value is of the wrong kind, or a needed one is missing; the first wrong line of the stretch.
+    """
+
+    def values(column: str) -> list[Any]:
+        return [row[fields[column]] for row in rows] if column in fields else [None] * len(rows)
+
+    columns: dict[str, list[Any]] = {}
+    for column in _INTEGERS:
+        found = values(column)
+        if not _counts(found):
+            found = [_whole(value, column, path, line) for value, line in zip(found, lines, strict=True)]
+        columns[column] = found
+    lengths = zip(values("accept_len"), columns["drafts"], lines, strict=True)
+    columns["accept_len"] = [_length(value, drafts, path, line) for value, drafts, line in lengths]
     for column in ("request", "dataset", "prompt"):
-        cells[column] = _text(cell(column), column, path, line)
-    cells["dataset"] = cells["dataset"] or folder_dataset
+        found = values(column)
+        if (texts := _texts(found)) is None:
+            texts = [_text(value, column, path, line) for value, line in zip(found, lines, strict=True)]
+        columns[column] = texts
+    columns["dataset"] = [dataset or folder_dataset for dataset in columns["dataset"]]
     for column in ("prompt", "dataset"):
-        if not cells[column]:
-            raise InputError(f"{column} is missing", file=path, line=line, found="fields " + ", ".join(row))
-    return cells
+        if not all(columns[column]):
+            first = columns[column].index(next(value for value in columns[column] if not value))
+            found = "fields " + ", ".join(rows[first])
+            raise InputError(f"{column} is missing", file=path, line=lines[first], found=found)
+    return columns
+
+
+def _counts(values: list[Any]) -> bool:
+    """Tell whether all values are counts as they should be, or none is given."""
+    kinds = set(map(type, values))
+    return kinds == {type(None)} or (kinds == {int} and min(values) >= 0 and max(values) < 2**31)
+
+
+def _texts(values: list[Any]) -> list[str | None] | None:
+    """Return the values as texts where all are plain texts, all whole numbers, or none is given; else None."""
+    kinds = set(map(type, values))
+    if kinds == {type(None)}:
+        return values
+    if kinds == {int}:
+        return list(map(str, values))
+    if kinds != {str} or not "".join(values).isascii():
+        return None
+    stripped = [value.strip(BLANK) for value in values]
+    return stripped if all(stripped) else None
 
 
 def _whole(value: Any, column: str, path: str, line: int) -> int | None:
-    if value is None:
+    if value is None or _endless(value):
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -197,19 +254,24 @@ def _whole(value: Any, column: str, path: str, line: int) -> int | None:
     return value
 
 
+def _endless(value: Any) -> bool:
+    """Tell whether a number is too large to be one (1e999): like NaN it counts as not given."""
+    return isinstance(value, float) and math.isinf(value)
+
+
 def _text(value: Any, column: str, path: str, line: int) -> str | None:
     if isinstance(value, bool | list | dict):
         raise InputError(f"{column} is neither text nor number", file=path, line=line, found=value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = "" if value is None else str(value).strip(BLANK)
-    if any("\ud800" <= c <= "\udfff" for c in text):
+    if not text.isascii() and re.search("[\ud800-\udfff]", text):
         raise InputError(f"{column} is not valid Unicode", file=path, line=line, found=text)
     return text or None
 
 
 def _length(value: Any, drafts: int | None, path: str, line: int) -> float | None:
-    if value is None:
+    if value is None or _endless(value):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or (drafts and value < 1):
         raise InputError(

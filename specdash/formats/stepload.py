@@ -251,6 +251,10 @@ def _copied(query: str, target: Path) -> bool:
         if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in str(error):
             raise OSError(f"the step log cannot be loaded: {str(error).splitlines()[0]}") from error
         return False
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # DuckDB's word for Ctrl-C
+            raise KeyboardInterrupt from error
+        raise
     return True
 
 

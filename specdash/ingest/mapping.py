@@ -172,13 +172,20 @@ def _ordered(parts: list[pl.DataFrame], keys: list[Key], columns: list[str]) -> 
 
 
 def _by_position(log: Log, keys: list[Key], wanted: list[Key]) -> list[np.ndarray]:
-    """Return the mappings by gaps in the ids (whole numbers only) and, where that is not perfect, by alignment."""
-    tried = []
-    if log.numbers is not None and log.numbers.size:
-        tried.append(_by_gaps(log.numbers, keys, wanted))
-        if _matches(tried[0], keys, wanted) == len(keys):
-            return tried
-    return [*tried, align.aligned(keys, wanted)]
+    """Return the mapping by gaps in the ids (whole numbers only), by alignment where gaps do not explain the counts.
+
+    An alignment never matches fewer, a few it may match by chance: where gaps do for 95%, it has to halve what is left.
+    """
+    gaps = _by_gaps(log.numbers, keys, wanted) if log.numbers is not None and log.numbers.size else None
+    if gaps is None:
+        return [align.aligned(keys, wanted)]
+    left = len(keys) - _matches(gaps, keys, wanted)
+    if not left:
+        return [gaps]
+    alignment = align.aligned(keys, wanted)
+    left_aligned = len(keys) - _matches(alignment, keys, wanted)
+    by_chance = left <= (1 - ACCEPTED_SHARE) * len(keys) and 2 * left_aligned >= left
+    return [gaps] if by_chance else [gaps, alignment]
 
 
 def _by_gaps(numbers: np.ndarray, keys: list[Key], wanted: list[Key]) -> np.ndarray:

@@ -2,10 +2,11 @@
 
 import random
 
+import duckdb
 import polars as pl
 import pytest
 
-from specdash.formats import steplog
+from specdash.formats import stepload, steplog
 from specdash.schema import InputError
 from tests.formats.files import stored
 
@@ -179,3 +180,23 @@ def test_a_damaged_page_of_a_parquet_file(tmp_path):
     file.at.write_bytes(content)
     with pytest.raises(InputError, match=r"spec_log.parquet: not a readable Parquet file; found "):
         steplog.read([file], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("raised", "becomes", "says"),
+    [
+        (RuntimeError("Query interrupted"), KeyboardInterrupt, None),
+        (RuntimeError("something else"), RuntimeError, "something else"),
+        (duckdb.OutOfMemoryException("Out of Memory\nmore"), OSError, "cannot be loaded: Out of Memory"),
+        (duckdb.IOException("IO Error: No space left on device"), OSError, "No space left on device"),
+    ],
+)
+def test_trouble_of_the_machine_is_not_blamed_on_the_log(tmp_path, monkeypatch, raised, becomes, says):
+    class Database:
+        def execute(self, query):
+            raise raised
+
+    monkeypatch.setattr(stepload, "_connect", Database)
+    with pytest.raises(becomes, match=says) as error:
+        steplog.read([stored(tmp_path, "spec_log.csv", "1,7,3\n")], tmp_path)
+    assert not isinstance(error.value, InputError)

@@ -152,6 +152,19 @@ def test_numbers_without_gaps_where_requests_are_absent(tmp_path, made):
     assert [row["responses"] for row in run["datasets"]] == [34, 35, 36, 105]
 
 
+def test_numbers_count_more_than_a_match_by_chance(tmp_path, made):
+    """Request 13 has the counts of response 14 by chance, request 14 those of none: the numbers still say which."""
+    logged = list(made)
+    logged[13] = replace(made[14], dataset=made[13].dataset, number=13)
+    logged[14] = replace(made[14], steps=((7, 7),) * 40)
+    run = run_of(written(tmp_path / "run", Shape(absent=frozenset()), logged, made))
+    assert run["mapping"] == mapping(106, 108, 0)
+    assert warnings_of(run)["mapping_incomplete"].startswith(
+        "2 of 108 requests do not match their sample: request 113:"
+    )
+    assert [row["responses"] for row in run["datasets"]] == [36, 36, 36, 108]
+
+
 def test_numbers_that_jump_between_datasets(tmp_path, made):
     logged = [replace(r, number=r.number + 1000 * DATASETS.index(r.dataset)) for r in made]
     run = run_of(written(tmp_path / "run", Shape(absent=frozenset({17})), logged, made))
