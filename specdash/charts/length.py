@@ -162,6 +162,7 @@ def _sigma_caption(drawn: Sequence[Series]) -> str:
     ]
     below = sum(gap < 0 and not math.isclose(gap, 0, abs_tol=1e-9) for _, gap in gaps)
     return (
-        f"Below the diagonal, steps vary less than under a constant acceptance rate: {below} of {len(gaps)} are. "
+        f"Points below the diagonal vary less from step to step than a constant acceptance rate would: {below} of "
+        f"{len(gaps)}. "
         f"Observed minus geometric σ is {text.spread(gaps, unit='tokens', signed=True)}."
     )

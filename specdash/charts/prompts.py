@@ -20,13 +20,16 @@ from specdash.charts.text import Row
 FEWEST_FOR_VIOLIN = 20
 """Responses of a dataset from which on a violin is drawn; fewer are drawn one by one."""
 
+Shape = tuple[np.ndarray, np.ndarray]
+"""A grid of values and the density there."""
+
 _GRID = 97  # points of a violin
-_BINS = 1024
+_BINS_PER_POINT = 4
 _HALF = 0.42  # rows
 _PERCENTILES = (10, 25, 50, 75, 90)
 
 
-def density(values: np.ndarray, points: int = _GRID) -> tuple[np.ndarray, np.ndarray] | None:
+def density(values: np.ndarray, points: int = _GRID) -> Shape | None:
     """Estimate a density by a Gaussian kernel (Silverman's bandwidth), reflected at the extremes of the data.
 
     Args:
@@ -47,7 +50,7 @@ def density(values: np.ndarray, points: int = _GRID) -> tuple[np.ndarray, np.nda
         return None
     # A kernel narrower than the grid would be missed by it.
     bandwidth = max(0.9 * spread * values.size**-0.2, (high - low) / (points - 1))
-    counts, edges = np.histogram(values, bins=min(_BINS, 8 * points), range=(low, high))
+    counts, edges = np.histogram(values, bins=_BINS_PER_POINT * points, range=(low, high))
     centres = (edges[1:] + edges[:-1]) / 2
     grid = np.linspace(low, high, points)
     mirrored = (centres, 2 * low - centres, 2 * high - centres)
@@ -72,7 +75,8 @@ def tau_violins(responses: pl.DataFrame, theme: Theme) -> Chart:
         return empty("No response with a drafted step.", theme)
     drawn = series(_summaries(usable), theme)
     values = [_values(usable, s) for s in drawn]
-    bodies = [_body(i, s, v, theme) for i, (s, v) in enumerate(zip(drawn, values, strict=True))]
+    shapes = [density(v) if v.size >= FEWEST_FOR_VIOLIN else None for v in values]
+    bodies = [_body(i, s, v, shapes[i], theme) for i, (s, v) in enumerate(zip(drawn, values, strict=True))]
     keys = family_keys(drawn)
     return Chart(
         figure(
@@ -84,7 +88,7 @@ def tau_violins(responses: pl.DataFrame, theme: Theme) -> Chart:
             yaxis=rowwise.names_axis(drawn),
         ),
         _violin_caption(drawn),
-        _violin_data(drawn, values),
+        _violin_data(drawn, values, shapes),
     )
 
 
@@ -103,13 +107,8 @@ def _values(usable: pl.DataFrame, s: Series) -> np.ndarray:
     return usable.filter((pl.col("dataset") == s.name) & (pl.col("family") == s.family))["tau"].to_numpy()
 
 
-def _shape(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    return density(values) if values.size >= FEWEST_FOR_VIOLIN else None
-
-
-def _body(index: int, s: Series, values: np.ndarray, theme: Theme) -> go.Scatter:
+def _body(index: int, s: Series, values: np.ndarray, shape: Shape | None, theme: Theme) -> go.Scatter:
     """Return the violin of a dataset as a closed outline, or its responses as points."""
-    shape = _shape(values)
     look = {"showlegend": False, "hoverinfo": "skip", "marker": {"color": s.colour}}
     if shape is None:
         distinct = np.unique(values)
@@ -164,10 +163,9 @@ def _marks(drawn: Sequence[Series], theme: Theme) -> go.Scatter:
     )
 
 
-def _violin_data(drawn: Sequence[Series], values: Sequence[np.ndarray]) -> pl.DataFrame:
+def _violin_data(drawn: Sequence[Series], values: Sequence[np.ndarray], shapes: Sequence[Shape | None]) -> pl.DataFrame:
     layers = []
-    for s, own in zip(drawn, values, strict=True):
-        shape = _shape(own)
+    for s, own, shape in zip(drawn, values, shapes, strict=True):
         grid, height = shape or (own, np.full(own.size, np.nan))
         body = pl.DataFrame({"tau": grid, "density": height}, schema={"tau": pl.Float64, "density": pl.Float64})
         marks = [(f"p{n}", s.row[f"p{n}"]) for n in _PERCENTILES] + [("step-weighted", s.row["tau"])]

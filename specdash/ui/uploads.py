@@ -14,6 +14,7 @@ _TYPES = ["zip", "csv", "gz", "parquet", "json", "txt"]
 _ROUND = "_upload_round"
 _CHUNK = 1 << 20
 _SEEN = "_seen_jobs"
+_OPENED = "_opened_job"
 
 
 def uploader() -> None:
@@ -45,6 +46,8 @@ def jobs() -> None:
 
 
 def _jobs() -> None:
+    if st.session_state.pop(_OPENED, False):
+        st.rerun()  # A button of a fragment reruns the fragment alone; what was opened concerns the whole page.
     seen = st.session_state.setdefault(_SEEN, set())
     found = library.jobs().all()
     for job in found:
@@ -76,6 +79,7 @@ def _job(job: Job) -> None:
 def _open(job: Job) -> None:
     selection.choose(job.evaluation)
     library.jobs().dismiss(job.key)
+    st.session_state[_OPENED] = True
 
 
 def _share(job: Job) -> float:

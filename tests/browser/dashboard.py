@@ -151,7 +151,7 @@ class Dashboard:
         expander = self.page.get_by_test_id("stExpander").filter(has_text="Library and upload")
         if expander.locator("details[open]").count() == 0:
             expander.locator("summary").click()
-        expect(expander.get_by_text(re.compile(r"\d+ evaluations? in the library"))).to_be_visible(timeout=PATIENCE)
+        expect(expander.get_by_label("Search the library")).to_be_visible(timeout=PATIENCE)
         return expander
 
     def job(self, name: str) -> Locator:
