@@ -62,6 +62,7 @@ def is_pooled(row: Row) -> bool:
 def series(rows: Iterable[Row], theme: Theme, families: Iterable[Row] = (), *, pooled: bool = True) -> list[Series]:
     """Give rows their look: datasets first, then families, the pooled row last.
 
+    The pooled row over a single dataset is left out: it says the same once more.
     A dataset keeps its look when others cannot be drawn, so call this before leaving any out.
 
     Args:
@@ -85,7 +86,8 @@ def series(rows: Iterable[Row], theme: Theme, families: Iterable[Row] = (), *, p
     for row in families:
         family = str(row.get("dataset"))
         found.append(Series(row, "family", f"all {family}", family, family_colour(family, theme), "solid", "diamond"))
-    whole_run = [row for row in rows if is_pooled(row)] if pooled else []
+    one = sum(seen.values()) == 1
+    whole_run = [row for row in rows if is_pooled(row)] if pooled and not one else []
     return found + [Series(row, "pooled", POOLED, None, colours(theme).ink, "solid", "circle") for row in whole_run]
 
 
@@ -151,6 +153,7 @@ def _line(line: Line, template: str, markers: bool, listing: Listing) -> go.Scat
         marker={"color": s.colour, "symbol": s.symbol, "size": 7 if of_dataset else 9},
         opacity=1.0 if of_dataset else 0.85,
         connectgaps=False,
+        zorder=1 if of_dataset else 0,
         meta=s.about,
         hovertemplate=template,
         **listing.place(s),

@@ -81,7 +81,7 @@ CONFIG = {
     ),
     "k": (
         "k", "num_speculative_tokens", "num_draft_tokens", "speculative_num_draft_tokens",
-        "num_spec_tokens", "gamma", "draft_tokens", 
+        "num_spec_tokens", "gamma", "draft_tokens",
     ),
     "temperature": ("temperature", "temp"),
     "sampler": ("sampler", "sampling", "draft_sampling", "draft_sample_method", "sampling_method"),
