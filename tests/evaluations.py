@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from specdash import ingest
+from specdash.store import Store
 from tests.helpers import Response, Step
 
 REFERENCE = Path(__file__).resolve().parents[1] / "data" / "reference.zip"
@@ -49,7 +51,7 @@ class Built:
     """
 
     name: str
-    files: dict[str, str]
+    files: dict[str, str | bytes]
 
     def zipped(self) -> bytes:
         """The bytes of the zip, the same each time."""
@@ -227,26 +229,34 @@ BUILT = {
 """The small evaluations, by a short name."""
 
 
-SLOW_STEPS = 6_000_001
+def fill(store: Store, folder: Path) -> dict[str, str]:
+    """Add all of them, and the reference last, to a library that a dashboard then takes as it is.
+
+    Args:
+        store: The library.
+        folder: For the zips.
+
+    Returns:
+        Ids by short name; "reference" is the reference.
+    """
+    ids = {name: ingest.add(build().write(folder), store).id for name, build in BUILT.items()}
+    ids["reference"] = ingest.add(REFERENCE, store).id
+    store.set_started()
+    return ids
+
+
+SLOW_STEPS = 6_000_000
 
 
 @cache
-def _slow_rows() -> bytes:
-    """A step log, deflated, that takes seconds to read: its last row makes it be read row by row."""
+def _million_rows() -> bytes:
+    """A gzipped million of steps."""
     block = "".join(f"{{0}}{i % 10},7,{(i * i) % 8}\n" for i in range(1000))
-    buffer = io.BytesIO()
-    with gzip.open(buffer, "wb", compresslevel=1) as out:
-        out.write(b"request_id,drafted,accepted\n")
-        for number in range(1, SLOW_STEPS // 1000 + 1):
-            out.write(block.format(number).encode())
-        out.write(b'0, "7", "7"\n')
-    return buffer.getvalue()
+    return gzip.compress("".join(map(block.format, range(1, 1001))).encode(), compresslevel=1)
 
 
-def slow_log(mark: str) -> bytes:
-    """A zip with a sound log of SLOW_STEPS steps that takes seconds to read; another mark makes other bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(zipfile.ZipInfo("large/spec_log.csv.gz"), _slow_rows())
-        archive.comment = mark.encode()
-    return buffer.getvalue()
+def slow_log(name: str, steps: int = SLOW_STEPS) -> Built:
+    """A sound log of some millions of steps that takes seconds to read: its first row makes it be read row by row."""
+    head = gzip.compress(b'request_id,drafted,accepted\n10, "7", "7"\n')
+    tail = gzip.compress(f"{name},0,0\n".encode())  # Other bytes for another name; a step without a draft is none.
+    return Built(f"{name}.zip", {"large/spec_log.csv.gz": head + _million_rows() * (steps // 10**6) + tail})

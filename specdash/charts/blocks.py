@@ -200,7 +200,7 @@ def _gain_bars(drawn: Sequence[Series], position: int, kept: int, theme: Theme) 
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        insidetextfont={"color": [text_on(fill, theme) for fill in fills], "size": 11},
+        insidetextfont={"color": [text_on(fill) for fill in fills], "size": 11},
         customdata=[[*s.about, position, position + 1] for s in drawn],
         hovertemplate=text.hover(
             "position %{customdata[2]} adds p<sub>%{customdata[2]}</sub> = %{x:.3f} tokens/step",

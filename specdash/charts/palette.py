@@ -131,10 +131,9 @@ def on_scale(steps: tuple[str, ...], share: float) -> str:
     return "#" + "".join(f"{round(low + (at - below) * (high - low)):02X}" for low, high in pairs)
 
 
-def text_on(background: str, theme: Theme) -> str:
-    """Return the theme's ink or page colour, whichever reads better on a background."""
-    look = _COLOURS[theme]
-    return max((look.ink, look.page), key=lambda colour: contrast(colour, background))
+def text_on(background: str) -> str:
+    """Return black or white, whichever reads better on a background: the contrast is at least 4.5 on any."""
+    return max(("#000000", "#FFFFFF"), key=lambda colour: contrast(colour, background))
 
 
 def scale(steps: tuple[str, ...]) -> list[tuple[float, str]]:

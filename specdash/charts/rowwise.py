@@ -127,7 +127,7 @@ def _numbers(cells: Sequence[Sequence[float | None]], theme: Theme, highest: flo
         text=[f"{v:.{1 if wide <= 9 else 0}f}" for _, _, v in filled],
         textfont={
             "size": 11 if wide <= 9 else 9,
-            "color": [text_on(on_scale(steps, v / (highest or 1)), theme) for _, _, v in filled],
+            "color": [text_on(on_scale(steps, v / (highest or 1))) for _, _, v in filled],
         },
         hoverinfo="skip",
         showlegend=False,

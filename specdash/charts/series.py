@@ -115,7 +115,9 @@ def measured(responses: pl.DataFrame) -> pl.DataFrame:
     if responses.is_empty():
         return responses
     known = pl.col("tau").is_not_null() & pl.col("tau").is_finite()
-    return responses.filter(known).with_columns(pl.col("family").fill_null(OTHER_FAMILY))
+    return responses.filter(known).with_columns(
+        pl.col("dataset").fill_null(text.printable(None)), pl.col("family").fill_null(OTHER_FAMILY)
+    )
 
 
 @dataclass(frozen=True)

@@ -18,45 +18,53 @@ BLANK = " \t\n\v\f\r\xa0\ufeff"
 """Characters around a cell that say nothing."""
 
 _PLAIN = b"0123456789,\r\n"
-_SHAPE = bytes.maketrans(b"23456789,\r", b"11111111\n\n")
 _BLANKS = [c.encode() for c in BLANK if c not in " \r\n"]
 _CHUNK = 1 << 20
 _EXPECTED = f"a whole number from 0 to {MAX_DRAFTED}"
 
 
 @dataclass(frozen=True)
-class Bytes:
-    """What the data rows of a CSV are made of.
+class Plain:
+    """What the data rows of a CSV are made of that holds nothing but digits, commas and line ends.
 
     Attributes:
-        plain: Nothing but whole numbers without leading zeros (as an id, 007 is not 7), commas and line ends.
         lines: Number of lines.
-        blanks: There may be other blanks than spaces around a cell.
+        characters: Number of digits and commas.
     """
 
-    plain: bool
     lines: int
-    blanks: bool
+    characters: int
 
 
-def inspect(source: Path, body: int) -> Bytes:
-    """Look at the bytes of a file from ``body`` on."""
-    plain, lines, blanks = True, 0, False
-    before, tail = b"\n", b"\n"
+def plain(source: Path, body: int) -> Plain | None:
+    """Look at the bytes of a file from ``body`` on; None when there is anything but digits, commas and line ends."""
+    lines = characters = 0
+    last = b"\n"
     with source.open("rb") as stream:
         stream.seek(body)
         while chunk := stream.read(_CHUNK):
-            if plain:
-                shape = before + chunk.translate(_SHAPE)
-                plain = not (chunk.translate(None, _PLAIN) or b"\n00" in shape or b"\n01" in shape)
-                before = shape[-2:]
+            if chunk.translate(None, _PLAIN):
+                return None
+            feeds = chunk.count(b"\n")
+            lines += feeds
+            characters += len(chunk) - feeds - chunk.count(b"\r")
+            last = chunk[-1:]
+    return Plain(lines + (last != b"\n"), characters)
+
+
+def has_blanks(source: Path, body: int) -> bool:
+    """Tell whether there may be other blanks than spaces around a cell of a file from ``body`` on."""
+    tail = b"\n"
+    with source.open("rb") as stream:
+        stream.seek(body)
+        while chunk := stream.read(_CHUNK):
             feeds, both = chunk.count(b"\n"), chunk.count(b"\r\n")
             mixed = chunk.count(b"\r") != both or 0 < both < feeds  # then a \r may end up in a cell
             window = tail + chunk
-            blanks = blanks or mixed or any(blank in window for blank in _BLANKS)
-            lines += feeds
+            if mixed or any(blank in window for blank in _BLANKS):
+                return True
             tail = chunk[-2:]
-    return Bytes(plain, lines + (tail[-1:] != b"\n"), blanks)
+    return False
 
 
 def is_number(cell: str) -> bool:

@@ -1,9 +1,9 @@
 """DuckDB at work on one step log: CSV or Parquet in, a Parquet file of checked steps out.
 
 Its CSV casts bend values in silence (2.6 becomes 3, 1_0 becomes 10, a row cut short becomes null), so it is trusted
-only where that cannot happen: a log made of nothing but digits, commas and line ends is loaded as numbers, any other
-as text with every value checked. Where DuckDB refuses a file, or a check fails, the file is read once more row by row
-(``formats.rows``), which either names the line that is wrong or yields the rows.
+only where that cannot happen. A log of nothing but digits, commas and line ends is loaded as numbers, which must take
+as many characters as it has; any other is loaded as text with every value checked. Where DuckDB refuses a file, or a
+check fails, the file is read once more row by row (``formats.rows``): that names the wrong line or yields the rows.
 """
 
 from __future__ import annotations
@@ -57,15 +57,11 @@ def load_csv(source: Path, name: str, layout: Layout, target: Path) -> None:
         InputError: The first row that is wrong, by its line.
         OSError: The machine ran out of disk or memory.
     """
-    made = rows.inspect(source, layout.body)
-    if (
-        made.plain
-        and _copied(_numbers(source, name, layout), target)
-        and _rows(target) == made.lines
-        and _valid(target)
-    ):
+    made = rows.plain(source, layout.body) if layout.width == len(_COLUMNS) else None
+    if made and _copied(_numbers(source, name, layout), target) and _valid(target) and _spelled(target) == made:
         return
-    if _copied(_text(source, name, layout, blanks=made.blanks), target) and _valid(target):
+    blanks = rows.has_blanks(source, layout.body)
+    if _copied(_text(source, name, layout, blanks=blanks), target) and _valid(target):
         return
     clean = target.with_suffix(".clean.csv")
     count = rows.rewrite(source, name, layout.columns, layout.width, layout.header, clean)
@@ -275,6 +271,24 @@ def join(targets: list[Path], steps: Path) -> None:
 def scan(steps: Path) -> pl.LazyFrame:
     """Return a Parquet file of steps, of whatever name, as a lazy frame."""
     return pl.scan_parquet(steps, glob=False, hive_partitioning=False)
+
+
+def _spelled(target: Path) -> rows.Plain:
+    """Return the lines and characters of a plain CSV that spells whole numbers as they are spelled.
+
+    A CSV of as many lines and more characters has leading zeros, which are not to be lost (as an id, 007 is not 7), or
+    something else that did not make it into the numbers.
+    """
+    steps = scan(target)
+    longest = steps.select(pl.all().cast(pl.Int64).max()).collect().row(0, named=True)
+    digits = [
+        (pl.col(column) >= 10**power).sum().cast(pl.Int64)
+        for column, largest in longest.items()
+        for power in range(1, len(str(largest)))
+    ]
+    found = steps.select(pl.len().cast(pl.Int64), pl.sum_horizontal(digits or [pl.lit(0)])).collect()
+    lines, further = found.row(0)
+    return rows.Plain(lines, lines * (2 * len(longest) - 1) + further)
 
 
 def _rows(target: Path) -> int:

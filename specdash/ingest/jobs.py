@@ -21,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from specdash.ingest.read import Options, evaluation_id
 from specdash.schema import InputError
 from specdash.store import Store, safe_name
 
@@ -140,10 +141,11 @@ class Jobs:
                 del self._jobs[key]
 
     def _update(self, key: str, *, only: Callable[[Job], bool] = lambda _: True, **changes: Any) -> bool:
-        """Change a job unless it was cancelled meanwhile; tell whether it was changed."""
+        """Change a job unless it was cancelled in time; tell whether it was changed."""
         with self._lock:
             job = self._jobs.get(key)
-            if job is None or job.state is State.CANCELLED or not only(job):
+            too_late = changes.get("state") is State.DONE
+            if job is None or (job.state is State.CANCELLED and not too_late) or not only(job):
                 return False
             self._jobs[key] = replace(job, **changes)
             return True
@@ -188,8 +190,9 @@ class Jobs:
         for reader in readers:
             reader.join()
         child.stdin.close()
-        if "id" in said:
-            return {"state": State.DONE, "evaluation": said["id"]}
+        id = said.get("id", evaluation_id(key, Options()))
+        if id in self._store:  # Also when the child was killed between storing it and saying so.
+            return {"state": State.DONE, "evaluation": id}
         reason = said.get("error") or killed or _last_words(errors, child.returncode)
         return {"state": State.FAILED, "error": reason}
 

@@ -79,9 +79,9 @@ def in_process() -> tuple[float, float, float]:
     return ratio(ours, theirs)
 
 
-def tenfold(folder: Path) -> Path:
+def tenfold(target: str) -> None:
     """Write an evaluation whose run has ten times the requests and steps of the reference's."""
-    run, target = "7_draft_best_of_10", folder / "tenfold.zip"
+    run = "7_draft_best_of_10"
     with (
         zipfile.ZipFile(REFERENCE) as source,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out,
@@ -95,7 +95,6 @@ def tenfold(folder: Path) -> Path:
         with out.open(f"{run}/samples.jsonl", "w") as stream:
             for i in range(TIMES):
                 stream.write(samples.replace(b'"dataset":"', b'"dataset":"%d-' % i))
-    return target
 
 
 def main() -> None:
@@ -113,7 +112,9 @@ def main() -> None:
     once = process(python, "-m", "specdash", "report", REFERENCE)
     print(f"{'peak memory of specdash report':<66} {once.peak / 1e6:5.0f} MB   at most 700")
     with tempfile.TemporaryDirectory() as folder:
-        large = tenfold(Path(folder))
+        large = Path(folder) / "tenfold.zip"
+        # In a process of its own: a child's peak memory counts from that of the process that started it.
+        process(python, "-c", f"from tests.benchmarks.reading import tenfold; tenfold({str(large)!r})")
         run = process(python, "-m", "specdash", "report", large)
         once = process(python, "-m", "specdash", "report", REFERENCE, "--run", "7_draft_best_of_10")
     times = run.seconds / once.seconds

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
-from specdash import ingest
 from specdash.store import Store
 from tests import evaluations
 from tests.browser.dashboard import PATIENCE, Dashboard
@@ -61,10 +60,7 @@ class Library:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     folder = tmp_path_factory.mktemp("library")
     store = Store(folder / "home")
-    ids = {name: ingest.add(build().write(folder), store).id for name, build in evaluations.BUILT.items()}
-    ids["reference"] = ingest.add(evaluations.REFERENCE, store).id
-    store.set_started()
-    return Library(store.root, ids)
+    return Library(store.root, evaluations.fill(store, folder))
 
 
 @pytest.fixture(scope="session")

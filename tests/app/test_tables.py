@@ -1,0 +1,222 @@
+"""Every cell of every table is what the command line prints, for all datasets and for some."""
+
+import json
+import zipfile
+
+import polars as pl
+import pytest
+
+import specdash
+from tests import evaluations
+from tests.evaluations import Built
+
+SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
+NO_SPECULATION = {"dataset": "no speculation", "family": None, "tau": 1.0}
+
+
+def scalar(key, scale=1):
+    return lambda row: None if row.get(key) is None else row[key] * scale
+
+
+def element(key, index, scale=1):
+    return lambda row: None if row[key][index] is None else row[key][index] * scale
+
+
+def fall(key, high, low):
+    return lambda row: None if None in (row[key][high], row[key][low]) else row[key][high] - row[key][low]
+
+
+def bound(rtt_ms, stages=10):
+    return lambda row: 2 * row["tau"] / (stages * rtt_ms / 1000)
+
+
+ACCEPTANCE = {
+    "steps": scalar("steps"),
+    "τ": scalar("tau"),
+    "step std": scalar("step_std"),
+    "per-response mean": scalar("response_mean"),
+    "p10": scalar("response_p10"),
+    "p50": scalar("response_p50"),
+    "p90": scalar("response_p90"),
+    "implied α": scalar("implied_alpha"),
+}
+DIFFICULTY = {
+    "per-response std": scalar("response_std"),
+    "within-prompt share": scalar("within_share", 100),
+    "within-prompt share, corrected": scalar("within_share_corrected", 100),
+    "mean std over copies": scalar("copy_std"),
+    "mean (max−min) over copies": scalar("copy_range"),
+    "mean of max": scalar("copy_max"),
+    "mean of min": scalar("copy_min"),
+    "corr(τ_r, length)": scalar("corr_tau_tokens"),
+}
+BOUND = (
+    {"τ": scalar("tau")} | {f"RTT {rtt} ms": bound(rtt) for rtt in (10, 25, 50, 100, 200)} | {"speed-up": scalar("tau")}
+)
+
+
+def columns_of(page, k=7):
+    """The columns of each table of a page: how a cell follows from the JSON's row."""
+    p, c = ({f"{name}{SUBSCRIPTS[i]}": element(name, i) for i in range(k)} for name in "pc")
+    if k > 1:
+        c[f"c₀ − c{SUBSCRIPTS[k - 1]}"] = fall("c", 0, k - 1)
+    shorter = {f"K′={i + 1}": element("tau_at_k", i) for i in range(k)}
+    if k > 2:
+        shorter[f"gain {k - 2}→{k}"] = fall("tau_at_k", k - 1, k - 3)
+    return {
+        "overview": [ACCEPTANCE],
+        "acceptance_length": [ACCEPTANCE],
+        "draft_positions": [p, c],
+        "step_outcomes": [{str(j): element("outcome", j, 100) for j in range(k + 1)}],
+        "shorter_blocks": [shorter],
+        "prompt_difficulty": [DIFFICULTY],
+        "throughput": [BOUND],
+    }[page]
+
+
+def expected(page, run):
+    """The tables that a page has to show of a run of the JSON."""
+    families = [row | {"dataset": f"all {row['dataset']}"} for row in run["families"]]
+    rows = [*run["datasets"][:-1], *families, *run["datasets"][-1:]]
+    if page == "throughput":
+        rows = [*rows, NO_SPECULATION]
+    return [
+        [
+            {"dataset": row["dataset"], "family": [row["family"]] if row["family"] else []}
+            | {head: value(row) for head, value in columns.items()}
+            for row in rows
+        ]
+        for columns in columns_of(page, run["k"])
+    ]
+
+
+PAGES = ("overview", "acceptance_length", "draft_positions", "step_outcomes", "shorter_blocks", "throughput")
+
+
+@pytest.mark.parametrize(
+    ("run", "page"),
+    [("7_draft", page) for page in PAGES] + [("7_draft_best_of_10", page) for page in (*PAGES, "prompt_difficulty")],
+)
+def test_the_reference_is_shown_as_the_command_line_prints_it(run, page, dashboard, reference):
+    shown = dashboard("reference", run=run).page(page)
+    assert shown.tables() == _approx(expected(page, reference[run]))
+    assert shown.looked_at()[1] == run
+
+
+def _approx(tables):
+    """The same numbers, but for the last bit of a derived one."""
+    return [[{name: _near(value) for name, value in row.items()} for row in table] for table in tables]
+
+
+def _near(value):
+    return pytest.approx(value, rel=1e-14, abs=0) if isinstance(value, float) else value
+
+
+def test_the_report_is_met_at_its_rounding(dashboard):
+    shown = dashboard("reference", run="7_draft_best_of_10").page("acceptance_length").tables()[0]
+    rounded = {row["dataset"]: (f"{row['τ']:.2f}", f"{row['implied α']:.3f}") for row in shown}
+    assert rounded["gsm8k"] == ("4.97", "0.858")
+    assert rounded["all code"] == ("4.51", "0.826")
+    assert rounded["pooled"] == ("3.83", "0.772")
+
+
+def test_numbers_are_written_with_the_decimals_of_the_report(dashboard):
+    shown = dashboard("reference")
+    two, three, percent = "%.2f", "%.3f", "%.0f%%"
+    assert shown.page("acceptance_length").formats() == [
+        dict.fromkeys(ACCEPTANCE, two) | {"steps": "localized", "implied α": three}
+    ]
+    p, c = (dict.fromkeys(columns, three) for columns in columns_of("draft_positions"))
+    assert shown.page("draft_positions").formats() == [p, c]
+    assert shown.page("step_outcomes").formats() == [dict.fromkeys(map(str, range(8)), "%.1f")]
+    shorter = dict.fromkeys(columns_of("shorter_blocks")[0], two) | {"gain 5→7": "%+.2f"}
+    assert shown.page("shorter_blocks").formats() == [shorter]
+    shares = dict.fromkeys(("within-prompt share", "within-prompt share, corrected"), percent)
+    assert shown.page("prompt_difficulty").formats() == [dict.fromkeys(DIFFICULTY, two) | shares]
+    bounds = dict.fromkeys(BOUND, "%.1f") | {"τ": two, "speed-up": two}
+    assert shown.page("throughput").formats() == [bounds]
+
+
+@pytest.mark.parametrize("name", ["counters", "one", "bare", "variable", "k1", "k16", "forty", "odd"])
+def test_every_other_evaluation_too(name, dashboard, filled):
+    home, ids = filled
+    run = specdash.load(evaluations.BUILT[name]().write(home.parent)).document["runs"][0]
+    pages = [*PAGES, "prompt_difficulty"] if name != "counters" else PAGES
+    shown = dashboard(name)
+    for page in pages:
+        tables = shown.page(page).tables()
+        wanted = expected(page, run)
+        assert tables[: len(wanted)] == _approx(wanted)
+        assert len(tables) == len(wanted) + 2 * (page == "draft_positions" and name == "variable")
+
+
+def test_different_block_lengths_give_two_more_readings(dashboard, filled):
+    run = specdash.load(evaluations.BUILT["variable"]().write(filled[0].parent)).document["runs"][0]
+    *_, exposed, survival = dashboard("variable").page("draft_positions").tables()
+    for table, key in ((exposed, "p_exposed"), (survival, "p_km")):
+        pooled = [table[-1][f"p{SUBSCRIPTS[i]}"] for i in range(5)]
+        assert pooled == run["datasets"][-1][key]
+
+
+def test_printed_ratios_are_shown_and_never_pooled(dashboard):
+    shown = dashboard("rates")
+    table = shown.page("acceptance_length").tables()[0]
+    assert [(row["dataset"], row["τ"], row["steps"]) for row in table] == [
+        ("gsm8k", 4.97, None),
+        ("humaneval", 5.36, None),
+    ]
+    assert shown.page("overview").figures()["τ, pooled"] == "–"
+
+
+def _only(chosen):
+    """The reference with some of its datasets, as an evaluation of its own."""
+    with zipfile.ZipFile(evaluations.REFERENCE) as archive:
+        counters = json.loads(archive.read("7_draft/counters.json"))
+        lines = archive.read("7_draft_best_of_10/samples.jsonl").splitlines()
+        steps = pl.read_csv(archive.read("7_draft_best_of_10/spec_log.csv"), has_header=False)
+    samples = {request: json.loads(line) for request, line in enumerate(lines)}
+    kept = {request: sample for request, sample in samples.items() if sample["dataset"] in chosen}
+    steps = steps.filter(pl.col("column_1").is_in(list(kept)))
+    files = {
+        "7_draft/counters.json": json.dumps([record for record in counters if record["dataset"] in chosen]),
+        "7_draft_best_of_10/spec_log.csv": steps.write_csv(include_header=False),
+        "7_draft_best_of_10/samples.jsonl": "\n".join(json.dumps(s | {"request_id": r}) for r, s in kept.items()),
+    }
+    return Built("some.zip", files)
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory):
+    """Two datasets of the reference, and the runs of an evaluation that holds only these."""
+    chosen = ["gsm8k", "alpaca"]
+    document = specdash.load(_only(chosen).write(tmp_path_factory.mktemp("some"))).document
+    return chosen, {run["name"]: run for run in document["runs"]}
+
+
+@pytest.mark.parametrize(
+    ("run", "page"),
+    [("7_draft", page) for page in PAGES] + [("7_draft_best_of_10", page) for page in (*PAGES, "prompt_difficulty")],
+)
+def test_some_datasets_are_pooled_as_if_there_were_no_others(run, page, dashboard, some):
+    chosen, runs = some
+    shown = dashboard("reference", run=run, ds=chosen[::-1]).page(page)
+    assert shown.tables() == _approx(expected(page, runs[run]))
+    assert [row["dataset"] for row in runs[run]["datasets"]] == [*chosen, "pooled"]
+
+
+def test_a_choice_by_hand_is_a_choice_by_link(dashboard):
+    by_link = dashboard("reference", run="7_draft", ds=["alpaca", "mbpp"]).page("draft_positions")
+    by_hand = dashboard("reference").page("draft_positions")
+    by_hand.app.sidebar.selectbox[1].select("7_draft").run()
+    by_hand.app.sidebar.multiselect[0].select("alpaca").select("mbpp").run()
+    assert by_hand.tables() == by_link.tables()
+    assert by_hand.looked_at()[1:] == by_link.looked_at()[1:] == ("7_draft", ["alpaca", "mbpp"])
+
+
+def test_the_bound_follows_the_stages(dashboard, reference):
+    shown = dashboard("reference", stages="20").page("throughput")
+    pooled = reference["7_draft_best_of_10"]["datasets"][-1]
+    assert shown.tables()[0][-2]["RTT 50 ms"] == pytest.approx(bound(50, stages=20)(pooled))
+    shown.app.slider[0].set_value(5).run()
+    assert shown.tables()[0][-2]["RTT 50 ms"] == pytest.approx(bound(50, stages=5)(pooled))
+    assert shown.tables()[0][-1]["RTT 50 ms"] == pytest.approx(8.0)

@@ -1,0 +1,103 @@
+"""What the tests of figures share: runs as rows and frames, every chart by name, what a figure says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import polars as pl
+
+from specdash import charts
+from specdash.metrics import geometric, response_sums, run_rows
+from specdash.speed.bound import tokens_per_second
+from tests.helpers import Response, log_run
+
+FAMILIES = {"gsm8k": "math", "mbpp": "code", "alpaca": "chat"}
+
+SMALL = (
+    Response(((2, 2), (2, 1)), "gsm8k", "q", 0),
+    Response(((2, 0), (2, 1)), "gsm8k", "q", 1),
+    Response(((2, 0), (2, 0), (2, 1)), "alpaca", "r", 0),
+)
+"""gsm8k: S = 4, Σa = 4; alpaca: S = 3, Σa = 1."""
+
+
+class Drawn:
+    """A run as charts take it."""
+
+    def __init__(self, responses, families=FAMILIES.get):
+        run = log_run(responses)
+        self.rows, self.families = run_rows(run, families)
+        family = [families(name) or "other" for name in run.responses["dataset"]]
+        self.responses = response_sums(run).with_columns(family=pl.Series(family, dtype=pl.String))
+
+
+def mle_of(row, k):
+    """The geometric model at the maximum-likelihood α of a row whose steps all draft ``k``."""
+    return geometric.outcome(row["alpha_mle"], np.eye(k + 1)[k])
+
+
+def every(rows, families, responses, theme="light") -> Iterator[tuple[str, Callable[[], charts.Chart]]]:
+    """Every chart function with every kind of argument, by name, not yet called."""
+    last = rows[-1] if rows else {}
+    bound = {"rate": tokens_per_second, "stages": 10}
+    real = [charts.Measured("a real run", [1, 2, 4], [1.5, None, 2.5], "math")]
+    yield from {
+        "tau": lambda: charts.tau_by_dataset(rows, theme),
+        "tau, families": lambda: charts.tau_by_dataset(rows, theme, families=families),
+        "sigma": lambda: charts.sigma_against_geometric(rows, theme, families=families),
+        "length": lambda: charts.length_against_tau(responses, theme),
+        "gap": lambda: charts.gap_split(responses, theme),
+        "p": lambda: charts.acceptance_by_position(rows, theme, families=families),
+        "c": lambda: charts.acceptance_by_position(rows, theme, "c", pooled=False),
+        "p_km": lambda: charts.acceptance_by_position(rows, theme, "p_km"),
+        "positions": lambda: charts.position_heatmap(rows, theme, "c", families=families),
+        "exposed": lambda: charts.position_heatmap(rows, theme, "p_exposed", pooled=False),
+        "outcomes": lambda: charts.outcome_heatmap(rows, theme, families=families),
+        "fit": lambda: charts.geometric_fit(last, theme, mle=last.get("geometric_outcome")),
+        "fit, moment": lambda: charts.geometric_fit(last, theme),
+        "violins": lambda: charts.tau_violins(responses, theme),
+        "within": lambda: charts.within_share(rows, theme, families=families),
+        "rtt": lambda: charts.rtt_lines(rows, theme, chosen_ms=25, families=families, **bound),
+        "speeds": lambda: charts.rtt_bars(rows, theme, rtts_ms=(10, 100), families=families, **bound),
+        "blocks": lambda: charts.tau_by_block(rows, theme, chosen=2, measured=real, families=families),
+        "blocks, km": lambda: charts.tau_by_block(rows, theme, "tau_at_k_km"),
+        "gains": lambda: charts.position_gains(rows, theme, chosen=1, families=families),
+    }.items()
+
+
+def spec(chart):
+    """The figure as a browser gets it."""
+    return json.loads(chart.figure.to_json())
+
+
+def texts(value, keys=("text", "ticktext", "name", "customdata", "meta", "hovertext")):
+    """Every string of a figure that plotly may take for markup, hover templates apart."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _strings(inner) if key in keys else texts(inner, keys)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner, keys)
+
+
+def _strings(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def trace(chart, name):
+    """The trace of that name."""
+    return next(t for t in chart.figure.data if t.name == name)
+
+
+def is_empty(chart):
+    """Tell whether a chart is the one that says what is missing."""
+    return not chart.figure.data and chart.data.is_empty() and len(chart.figure.layout.annotations) == 1
