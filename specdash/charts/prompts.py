@@ -219,8 +219,8 @@ def within_share(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] =
             legend=2,
             barmode="overlay",
             xaxis={
-                "title": {"text": "Variance of τ<sub>r</sub> within a prompt (%)"},
-                "range": [0, 114],
+                "title": {"text": "Variance of τ<sub>r</sub><br>within a prompt (%)"},
+                "range": [0, 125],
                 "tickvals": [0, 25, 50, 75, 100],
             },
             yaxis=rowwise.names_axis(drawn),

@@ -10,8 +10,11 @@ import specdash
 from tests import evaluations
 from tests.evaluations import Built
 
-SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"
 NO_SPECULATION = {"dataset": "no speculation", "family": None, "tau": 1.0}
+
+
+def sub(number):
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def scalar(key, scale=1):
@@ -57,9 +60,9 @@ BOUND = (
 
 def columns_of(page, k=7):
     """The columns of each table of a page: how a cell follows from the JSON's row."""
-    p, c = ({f"{name}{SUBSCRIPTS[i]}": element(name, i) for i in range(k)} for name in "pc")
+    p, c = ({f"{name}{sub(i)}": element(name, i) for i in range(k)} for name in "pc")
     if k > 1:
-        c[f"c₀ − c{SUBSCRIPTS[k - 1]}"] = fall("c", 0, k - 1)
+        c[f"c₀ − c{sub(k - 1)}"] = fall("c", 0, k - 1)
     shorter = {f"K′={i + 1}": element("tau_at_k", i) for i in range(k)}
     if k > 2:
         shorter[f"gain {k - 2}→{k}"] = fall("tau_at_k", k - 1, k - 3)
@@ -139,8 +142,7 @@ def test_numbers_are_written_with_the_decimals_of_the_report(dashboard):
 
 @pytest.mark.parametrize("name", ["counters", "one", "bare", "variable", "k1", "k16", "forty", "odd"])
 def test_every_other_evaluation_too(name, dashboard, filled):
-    home, ids = filled
-    run = specdash.load(evaluations.BUILT[name]().write(home.parent)).document["runs"][0]
+    run = specdash.load(evaluations.BUILT[name]().write(filled[0].parent)).document["runs"][0]
     pages = [*PAGES, "prompt_difficulty"] if name != "counters" else PAGES
     shown = dashboard(name)
     for page in pages:
@@ -154,7 +156,7 @@ def test_different_block_lengths_give_two_more_readings(dashboard, filled):
     run = specdash.load(evaluations.BUILT["variable"]().write(filled[0].parent)).document["runs"][0]
     *_, exposed, survival = dashboard("variable").page("draft_positions").tables()
     for table, key in ((exposed, "p_exposed"), (survival, "p_km")):
-        pooled = [table[-1][f"p{SUBSCRIPTS[i]}"] for i in range(5)]
+        pooled = [table[-1][f"p{sub(i)}"] for i in range(5)]
         assert pooled == run["datasets"][-1][key]
 
 
@@ -176,7 +178,7 @@ def _only(chosen):
         steps = pl.read_csv(archive.read("7_draft_best_of_10/spec_log.csv"), has_header=False)
     samples = {request: json.loads(line) for request, line in enumerate(lines)}
     kept = {request: sample for request, sample in samples.items() if sample["dataset"] in chosen}
-    steps = steps.filter(pl.col("column_1").is_in(list(kept)))
+    steps = steps.filter(pl.col("column_0").is_in(list(kept)))
     files = {
         "7_draft/counters.json": json.dumps([record for record in counters if record["dataset"] in chosen]),
         "7_draft_best_of_10/spec_log.csv": steps.write_csv(include_header=False),

@@ -1,8 +1,8 @@
 """Every chart on every kind of data: small, large, odd, incomplete; and what may not be in a figure."""
 
-import html
 import json
 import math
+import re
 
 import polars as pl
 import pytest
@@ -140,7 +140,7 @@ def test_names_are_shown_as_they_are():
             for tag in allowed:
                 text = text.replace(tag, "")
             assert "<" not in text and "$" not in text, (name, text)
-            assert html.unescape(text) == text or "&lt;" in text or "&amp;" in text or "&#36;" in text
+            assert not re.search(r"&(?!lt;|gt;|amp;|#36;)", text), (name, text)  # what plotly would not decode
 
 
 def test_long_names_are_cut_in_ticks_and_whole_on_hovering():
