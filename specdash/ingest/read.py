@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,9 +74,9 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
     for number, files in enumerate(found.runs):
         folder = workspace / f"run{number}"
         folder.mkdir()
-        if progress:
-            progress(f"load {files.name}", number, len(found.runs))
-        run = replace(_run(files, folder, options), config_set=dict(options.config))
+        say = _saying(progress, number, len(found.runs))
+        say(f"load {files.name}")
+        run = replace(_run(files, folder, options, say), config_set=dict(options.config))
         runs.append(_with_warnings(run, about, found))
     return Evaluation(
         id=evaluation_id(source.sha256, options),
@@ -88,6 +89,11 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
         order=about.get("order", "recorded"),
         options=options.as_dict(),
     )
+
+
+def _saying(progress: Progress | None, done: int, total: int) -> Callable[[str], None]:
+    """Return how a run reports its stages: it is one of ``total``, of which ``done`` are read."""
+    return lambda stage: progress(stage, done, total) if progress else None
 
 
 def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
@@ -107,14 +113,14 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
     return replace(run, warnings=tuple(warnings))
 
 
-def _run(files: RunFiles, folder: Path, options: Options) -> Run:
+def _run(files: RunFiles, folder: Path, options: Options, say: Callable[[str], None]) -> Run:
     settings: dict[str, Any] = {}
     for file in files.files(Role.CONFIG):
         settings |= config.read(file)
     k = options.config.get("k", settings.get("k"))
     tables = tuple(row for file in files.files(Role.PRINTED) for row in printed.read(file))
     if files.files(Role.STEPS):
-        run = _step_run(files, folder)
+        run = _step_run(files, folder, say)
     elif files.files(Role.COUNTERS):
         run = _counter_run(files, k)
     else:
@@ -122,8 +128,9 @@ def _run(files: RunFiles, folder: Path, options: Options) -> Run:
     return replace(run, config=settings, printed=tables)
 
 
-def _step_run(files: RunFiles, folder: Path) -> Run:
+def _step_run(files: RunFiles, folder: Path, say: Callable[[str], None]) -> Run:
     log = steplog.read(files.files(Role.STEPS), folder)
+    say(f"assign {log.counts['steps'].sum():,} steps of {files.name}")
     index = pl.DataFrame({"request": log.requests}).with_row_index("response")
     counts = log.counts.join(index, on="request").select(pl.col(c).cast(t) for c, t in COUNTS.items())
     responses, result, warnings = _responses(files, log, counts)

@@ -47,9 +47,21 @@ def write(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], fo
         target.mkdir(parents=True, exist_ok=True)
         for name, frame in frames(run, family_of).items():
             path = target / f"{name}.csv"
-            frame.write_csv(path)
+            path.write_text(csv_text(frame), "utf-8")
             written.append(path)
     return written
+
+
+def csv_text(frame: pl.DataFrame) -> str:
+    """Return a frame as CSV that no spreadsheet takes for commands.
+
+    A text that begins like a formula gets an apostrophe before it: names come from files, and a cell ``=cmd()`` would
+    be run when the CSV is opened.
+    """
+    formula = pl.selectors.string().str.contains(r"^[=+\-@\t\r]")
+    return frame.with_columns(
+        pl.when(formula).then(pl.lit("'") + pl.selectors.string()).otherwise(pl.selectors.string()).name.keep()
+    ).write_csv()
 
 
 def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:

@@ -8,6 +8,7 @@ import polars as pl
 import streamlit as st
 
 from specdash import metrics
+from specdash.report import csv_text
 from specdash.report.tables import UNDEFINED, Column, Table
 from specdash.schema import POOLED
 from specdash.ui.library import Rows
@@ -99,4 +100,4 @@ def _help(column: Column) -> str:
 def _csv(table: Table, rows: list[metrics.Row]) -> bytes:
     named = {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
     values = {column.key: [column.value(row) for row in rows] for column in table.columns}
-    return pl.DataFrame(named | values, strict=False).write_csv().encode()
+    return csv_text(pl.DataFrame(named | values, strict=False)).encode()

@@ -71,6 +71,7 @@ def _job(job: Job) -> None:
             st.button("Open", key=f"open-{job.key}", on_click=_open, args=(job,), type="primary")
         elif job.state is State.FAILED:
             text.notice(job.error or "It failed.", "error", "Not added.")
+            text.paragraph("Nothing of it was kept. Correct the file and drop it again.", faint=True)
         else:
             text.notice("Cancelled; nothing was stored.", "info")
         st.button("Dismiss", key=f"dismiss-{job.key}", on_click=library.jobs().dismiss, args=(job.key,))
