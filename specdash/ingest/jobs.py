@@ -36,6 +36,7 @@ class State(StrEnum):
 
     QUEUED = "queued"
     RUNNING = "running"
+    CANCELLING = "cancelling"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -43,7 +44,7 @@ class State(StrEnum):
     @property
     def active(self) -> bool:
         """Whether the job still waits or works."""
-        return self in (State.QUEUED, State.RUNNING)
+        return self in (State.QUEUED, State.RUNNING, State.CANCELLING)
 
 
 @dataclass(frozen=True)
@@ -126,13 +127,14 @@ class Jobs:
             return list(self._jobs.values())
 
     def cancel(self, key: str) -> None:
-        """End a job that waits or works; one that has ended stays as it is."""
+        """End a job that waits or works; one that has ended, or stores what it has read just then, is done."""
         with self._lock:
             job = self._jobs.get(key)
-            if job and job.state.active:
+            if job and job.state is State.QUEUED:
                 self._jobs[key] = replace(job, state=State.CANCELLED)
-                if job.state is State.QUEUED:
-                    self._inputs.pop(key)[1].close()
+                self._inputs.pop(key)[1].close()
+            elif job and job.state is State.RUNNING:
+                self._jobs[key] = replace(job, state=State.CANCELLING)
 
     def dismiss(self, key: str) -> None:
         """Forget a job that has ended."""
@@ -141,14 +143,17 @@ class Jobs:
                 del self._jobs[key]
 
     def _update(self, key: str, *, only: Callable[[Job], bool] = lambda _: True, **changes: Any) -> bool:
-        """Change a job unless it was cancelled in time; tell whether it was changed."""
+        """Change a job, if it is still known; tell whether it was changed."""
         with self._lock:
             job = self._jobs.get(key)
-            too_late = changes.get("state") is State.DONE
-            if job is None or (job.state is State.CANCELLED and not too_late) or not only(job):
+            if job is None or not only(job):
                 return False
             self._jobs[key] = replace(job, **changes)
             return True
+
+    def _is_cancelled(self, key: str) -> bool:
+        with self._lock:
+            return self._jobs[key].state is State.CANCELLING
 
     def _work(self) -> None:
         while True:
@@ -193,6 +198,8 @@ class Jobs:
         id = said.get("id", evaluation_id(key, Options()))
         if id in self._store:  # Also when the child was killed between storing it and saying so.
             return {"state": State.DONE, "evaluation": id}
+        if self._is_cancelled(key):
+            return {"state": State.CANCELLED}
         reason = said.get("error") or killed or _last_words(errors, child.returncode)
         return {"state": State.FAILED, "error": reason}
 
@@ -206,9 +213,7 @@ class Jobs:
     def _watch(self, key: str, child: subprocess.Popen) -> str | None:
         """Wait for the child; kill it when it is cancelled or too large, and return why."""
         while child.poll() is None:
-            with self._lock:
-                job = self._jobs.get(key)
-            cancelled = job is None or job.state is State.CANCELLED
+            cancelled = self._is_cancelled(key)
             used = _memory(child.pid)
             if cancelled or used > self._max_memory:
                 child.kill()

@@ -131,7 +131,8 @@ def _choose_datasets(run: Run) -> tuple[str, ...] | None:
     gone = [name for name in asked if name and name not in names]
     if gone and _DATASETS not in st.session_state:
         _note_missing(f"This run has no dataset {text.short(', '.join(gone), 80)}.")
-    if _DATASETS in st.session_state:
+    # Set only where need be: what is set in a run overrules what is chosen by hand while it lasts.
+    if not set(st.session_state.get(_DATASETS, [])) <= set(names):
         st.session_state[_DATASETS] = [name for name in st.session_state[_DATASETS] if name in names]
     chosen = st.multiselect(
         "Datasets", names, key=_DATASETS, bind="query-params", placeholder="All datasets", on_change=_clear_missing

@@ -64,7 +64,8 @@ def _job(job: Job) -> None:
         if job.state.active:
             text.paragraph(_doing(job), faint=True)
             st.progress(_share(job))
-            st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
+            if job.state is not State.CANCELLING:
+                st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
             return
         if job.state is State.DONE:
             st.success("Read and stored.", icon=":material/check:")
@@ -90,6 +91,8 @@ def _share(job: Job) -> float:
 def _doing(job: Job) -> str:
     if job.state is State.QUEUED:
         return "Waiting for the upload before it"
+    if job.state is State.CANCELLING:
+        return "Cancelling"
     if not job.stage:
         return "Starting"
     if job.total and job.stage in ("hash", "extract"):

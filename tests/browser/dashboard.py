@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 PATIENCE = 60_000  # ms; the machine may be busy
+_FOLDS = 768  # px; in a narrower window the menu folds away
 PAGES = {
     "": "Overview",
     "acceptance_length": "Acceptance length",
@@ -71,12 +72,15 @@ class Dashboard:
     def switch(self, path: str) -> Dashboard:
         """Go to another page by the menu."""
         title = PAGES[path]
-        link = self.page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(rf"{title}\s*$"))
-        expand = self.page.get_by_test_id("stExpandSidebarButton")
-        if expand.is_visible():
-            expand.click()
-        link.click()
+        narrow = self.page.viewport_size["width"] < _FOLDS
+        if narrow:
+            self.page.get_by_test_id("stExpandSidebarButton").click()
+        sidebar = self.page.get_by_test_id("stSidebar")
+        expect(sidebar).to_have_attribute("data-collapsed", "false", timeout=PATIENCE)
+        self.page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(rf"{title}\s*$")).click()
         self.page.wait_for_url(lambda url: urlsplit(url).path == f"/{path}", timeout=PATIENCE)
+        if narrow:
+            expect(sidebar).to_have_attribute("data-collapsed", "true", timeout=PATIENCE)
         if path:
             expect(self.title).to_have_text(title, timeout=PATIENCE)
         return self.settled()

@@ -129,7 +129,7 @@ def test_reading_goes_on_whatever_happens_to_the_page(upload_server, overview, t
 
 def test_a_cancelled_upload_leaves_nothing_and_two_tabs_share_it(upload_server, overview, open_tab, tmp_path):
     before = upload_server.titles()
-    path = evaluations.slow_log("cancelled", 15_000_000).write(tmp_path)
+    path = evaluations.slow_log("cancelled", 40_000_000).write(tmp_path)
     overview.upload(path)
     expect(overview.job(path.name).get_by_role("button", name="Cancel")).to_be_visible()
     other = open_tab(upload_server).open()
@@ -146,7 +146,7 @@ def test_a_cancelled_upload_leaves_nothing_and_two_tabs_share_it(upload_server, 
 
 def test_a_reader_that_is_killed_gives_a_reason_and_changes_nothing(upload_server, overview, tmp_path):
     before = upload_server.titles()
-    overview.upload(evaluations.slow_log("killed", 15_000_000).write(tmp_path))
+    overview.upload(evaluations.slow_log("killed", 40_000_000).write(tmp_path))
     card = overview.job("killed.zip")
     expect(card.get_by_text(re.compile(r"^(hash|extract|load)"))).to_be_visible()
     for worker in upload_server.workers():
