@@ -1,16 +1,26 @@
-"""Throughput: the latency-only bound of section 7 of the acceptance report."""
+"""Throughput: the latency-only bound of section 7 of the acceptance report, its table and figure 7."""
 
 import streamlit as st
 
+from specdash import charts
 from specdash.report import tables
 from specdash.speed import bound
+from specdash.ui import figures
 from specdash.ui.page import begin, file_name
 from specdash.ui.tables import show
 
 selected = begin("Throughput")
-stages = st.slider(
-    "Stages N", 1, 64, bound.REPORT_STAGES, key="stages", bind="query-params", help="One-way hops a lap makes."
-)
-table = tables.throughput_bound(stages)
+rows, theme = selected.rows, figures.theme()
+with st.container(horizontal=True):
+    stages = st.slider(
+        "Stages N", 1, 64, bound.REPORT_STAGES, key="stages", bind="query-params", help="One-way hops a lap makes."
+    )
+    rtt = st.slider("RTT of a hop (ms)", 1, 500, 25, key="rtt", bind="query-params", help="A hop costs half of it.")
+table = tables.throughput_bound(stages, tuple(sorted({*bound.REPORT_RTTS_MS, rtt})))
 st.subheader(table.title)
-show(table, selected.rows, table.key, file=file_name(selected, table.key), extra=(tables.NO_SPECULATION,))
+show(table, rows, table.key, file=file_name(selected, table.key), extra=(tables.NO_SPECULATION,))
+rate = bound.tokens_per_second
+chart = charts.rtt_lines(rows.datasets, theme, rate, stages=stages, chosen_ms=rtt, families=rows.families)
+figures.show(chart, "figure_rtt", file=file_name(selected, "figure7_rtt"))
+chart = charts.rtt_bars(rows.datasets, theme, rate, stages=stages, rtts_ms=(rtt,), families=rows.families)
+figures.show(chart, "figure_bars", file=file_name(selected, "figure7_bars"))

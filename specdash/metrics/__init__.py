@@ -2,6 +2,17 @@
 
 from specdash.metrics.group import response_sums, restricted
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
-from specdash.metrics.table import KEYS, Row, run_rows
+from specdash.metrics.table import KEYS, Row, mle_outcomes, run_rows
 
-__all__ = ["KEYS", "Metric", "Row", "Shape", "all_metrics", "get", "response_sums", "restricted", "run_rows"]
+__all__ = [
+    "KEYS",
+    "Metric",
+    "Row",
+    "Shape",
+    "all_metrics",
+    "get",
+    "mle_outcomes",
+    "response_sums",
+    "restricted",
+    "run_rows",
+]

@@ -348,6 +348,15 @@ def _geometric_outcome_metric(group: Group) -> Value:
     return None if shares is None else shares.tolist()
 
 
+def mle_outcome(group: Group) -> list[float] | None:
+    """Return the outcome distribution of the geometric model at the maximum-likelihood α; shape (k + 1,)."""
+    tally = group.tally
+    blocks, alpha = tally.blocks, _alpha_mle(group)
+    if alpha is None or blocks is None or not tally.steps:
+        return None
+    return geometric.outcome(alpha, blocks / tally.steps).tolist()
+
+
 @metric(
     "geometric_std",
     label="σ, geometric",

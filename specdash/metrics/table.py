@@ -46,6 +46,17 @@ def run_rows(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Row
     return rows[0], rows[1]
 
 
+def mle_outcomes(
+    run: Run, family_of: Callable[[str], str | None]
+) -> tuple[dict[str, list[float] | None], dict[str, list[float] | None]]:
+    """Return the geometric model's outcomes at the maximum-likelihood α, by dataset (and pooled) and by family."""
+    by_dataset, by_family = groups(run, family_of)
+    return (
+        {group.name: acceptance.mle_outcome(group) for group in by_dataset},
+        {group.name: acceptance.mle_outcome(group) for group in by_family},
+    )
+
+
 def _printed_row(printed: Row, family_of: Callable[[str], str | None]) -> Row:
     """Return the row of printed ratios: shown as printed, everything that needs counts is None."""
     row: Row = {"dataset": printed["dataset"], "family": family_of(printed["dataset"]) or OTHER_FAMILY}

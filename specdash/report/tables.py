@@ -186,6 +186,28 @@ def shorter_blocks(k: int) -> Table:
     )
 
 
+def at_block(k: int, chosen: int) -> Table:
+    """What a block of ``chosen`` tokens gives of what K gives: implied τ, share of it, and what is lost."""
+
+    def share(row: Row) -> float | None:
+        values = row.get("tau_at_k")
+        return None if not values or values[chosen - 1] is None else values[chosen - 1] / values[k - 1]
+
+    columns = (
+        _column("tau_at_k", chosen - 1, f"τ(K′={chosen})"),
+        Column("share", f"share of τ({k})", decimals=1, percent=True, derive=share, help=f"τ(K′)/τ(K′={k})."),
+        Column(
+            "loss",
+            f"against K={k}",
+            signed=True,
+            derive=_difference("tau_at_k", chosen - 1, k - 1),
+            help="Tokens a step.",
+        ),
+        _column("p", chosen - 1, f"p at position {chosen - 1}"),
+    )
+    return Table("at_block", f"A block of K′ = {chosen}", Granularity.AGGREGATE, columns)
+
+
 def prompt_difficulty() -> Table:
     """Table 6: prompt difficulty against sampling noise."""
     keys = "response_std within_share within_share_corrected copy_std copy_range copy_max copy_min corr_tau_tokens"

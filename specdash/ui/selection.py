@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import polars as pl
 import streamlit as st
 
 from specdash.schema import Evaluation, InputError, Run
@@ -29,9 +30,19 @@ class Selection:
     datasets: tuple[str, ...] | None
 
     @property
+    def choice(self) -> library.Choice:
+        """The key under which its numbers are kept."""
+        return library.choice(self.evaluation.id, self.run.name, self.datasets)
+
+    @property
     def rows(self) -> library.Rows:
         """The numbers of the chosen datasets."""
-        return library.rows(self.evaluation.id, self.run.name, self.datasets)
+        return library.rows(self.choice)
+
+    @property
+    def responses(self) -> pl.DataFrame:
+        """One row a response of the chosen datasets, with its sums and its family (metrics.response_sums)."""
+        return library.responses(self.choice)
 
     @property
     def varies(self) -> bool:
