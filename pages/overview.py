@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specdash.report import tables
-from specdash.ui import router, shelf, text, uploads
+from specdash.ui import library, router, shelf, text, uploads
 from specdash.ui.tables import show
 
 router.ensure()
@@ -37,7 +37,11 @@ def headline():
 
 if selected is None:
     text.title("specdash")
-    text.paragraph("The library is empty. Drop a zip of logs below to begin.")
+    text.paragraph(
+        "Choose an evaluation in the sidebar or below."
+        if library.store().list()
+        else "The library is empty. Drop a zip of logs below to begin."
+    )
     uploads.jobs()
     library_section()
     st.stop()

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -23,7 +24,7 @@ from typing import Any
 
 from specdash.ingest.read import Options, evaluation_id
 from specdash.schema import InputError
-from specdash.store import Store, safe_name
+from specdash.store import Store
 
 DEFAULT_MEMORY = 4 * 10**9
 """Bytes of memory a job may use, when SPECDASH_MAX_MEMORY does not say."""
@@ -104,7 +105,7 @@ class Jobs:
             OSError: The upload cannot be written to the library's disk.
         """
         with ExitStack() as opened:
-            path = opened.enter_context(self._store.workspace()) / safe_name(name)
+            path = opened.enter_context(self._store.workspace()) / _file_name(name)
             digest, size = hashlib.sha256(), 0
             with path.open("wb") as out:
                 for chunk in chunks:
@@ -225,6 +226,17 @@ class Jobs:
                 )
             time.sleep(_POLL)
         return None
+
+
+def _file_name(name: str) -> str:
+    """Return a name under which an upload can lie on any disk, as near to its own as that allows.
+
+    Its ending stays: it tells what a file claims to be.
+    """
+    plain = re.sub(r"[/\\\x00-\x1f\x7f\ud800-\udfff]", "_", name)
+    ending = re.search(r"(\.[A-Za-z0-9]{1,10}){0,2}$", plain)[0]
+    start = plain[: len(plain) - len(ending)].encode()[: 200 - len(ending)].decode(errors="ignore")
+    return (start or "upload") + ending
 
 
 def max_memory(env: dict[str, str]) -> int:

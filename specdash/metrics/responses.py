@@ -107,7 +107,7 @@ def _vary(prompts: pl.DataFrame) -> bool:
 
 @metric(
     "within_share",
-    label="within-prompt share",
+    label="within share",
     unit="",
     decimals=0,
     formula=r"\frac{\sum_q \sum_{r \in q} (\tau_r - \bar\tau_q)^2}{\sum_r (\tau_r - \bar\tau)^2}",
@@ -130,7 +130,7 @@ def _within_share(group: Group) -> Value:
 
 @metric(
     "within_share_corrected",
-    label="within-prompt share, corrected",
+    label="within share, corrected",
     unit="",
     decimals=0,
     formula=r"\frac{\sigma_w^2}{\sigma_w^2 + \sigma_b^2}",
@@ -166,7 +166,7 @@ def _range(group: Group) -> Value:
 for _key, _label, _formula, _definition, _estimator, _compute in (
     (
         "copy_std",
-        "mean std over copies",
+        "copy std",
         r"\frac{1}{Q}\sum_q s_q",
         "Mean over prompts of the standard deviation of τ_r over a prompt's copies.",
         "sample form (ddof 1)",
@@ -174,7 +174,7 @@ for _key, _label, _formula, _definition, _estimator, _compute in (
     ),
     (
         "copy_range",
-        "mean (max−min) over copies",
+        "copy range",
         r"\frac{1}{Q}\sum_q (\max_{r \in q} \tau_r - \min_{r \in q} \tau_r)",
         "Mean over prompts of the range of τ_r over a prompt's copies; it grows with the number of copies.",
         "unweighted mean over prompts",
@@ -182,7 +182,7 @@ for _key, _label, _formula, _definition, _estimator, _compute in (
     ),
     (
         "copy_max",
-        "mean of max",
+        "copy max",
         r"\frac{1}{Q}\sum_q \max_{r \in q} \tau_r",
         "Mean over prompts of the best copy: a lucky draw, not an operating point.",
         "unweighted mean over prompts",
@@ -190,7 +190,7 @@ for _key, _label, _formula, _definition, _estimator, _compute in (
     ),
     (
         "copy_min",
-        "mean of min",
+        "copy min",
         r"\frac{1}{Q}\sum_q \min_{r \in q} \tau_r",
         "Mean over prompts of the worst copy: an unlucky draw, not an operating point.",
         "unweighted mean over prompts",

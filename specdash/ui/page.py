@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from specdash.schema import Granularity
-from specdash.ui import router, text
+from specdash.ui import library, router, text
 from specdash.ui.selection import Selection
 
 _NEEDS = {
@@ -33,7 +33,13 @@ def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
     selected: Selection | None = st.session_state["selection"]
     text.title(title)
     if selected is None:
-        text.notice("The library is empty: add an evaluation on the Overview page.", "info")
+        empty = not library.store().list()
+        text.notice(
+            "The library is empty: add an evaluation on the Overview page."
+            if empty
+            else "Choose an evaluation in the sidebar.",
+            "info",
+        )
         st.stop()
     evaluation, run = selected.evaluation, selected.run
     scope = "all datasets" if selected.datasets is None else f"{len(selected.datasets)} of its datasets"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import polars as pl
@@ -12,7 +13,7 @@ from specdash.store import Entry
 from specdash.ui import library, text
 
 _EVALUATION, _RUN, _DATASETS = "eval", "run", "ds"
-_MISSING = "_missing"
+_MISSING, _CHOSEN, _ADDRESS = "_missing", "_chosen", "_address"
 
 
 @dataclass(frozen=True)
@@ -74,14 +75,15 @@ def sidebar() -> Selection | None:
 
 def choose(id: str) -> None:
     """Look at an evaluation; for the callback of a button."""
-    st.session_state[_EVALUATION] = id
+    st.session_state[_CHOSEN] = id
     _clear_missing()
 
 
 def leave(id: str) -> None:
     """Stop looking at an evaluation that was removed; for the callback of a button."""
-    if st.query_params.get(_EVALUATION) == id:
-        del st.query_params[_EVALUATION]
+    if st.session_state.get(_CHOSEN) == id:
+        del st.session_state[_CHOSEN]
+        st.query_params.pop(_EVALUATION, None)
 
 
 def missing() -> list[str]:
@@ -98,28 +100,44 @@ def _clear_missing() -> None:
 
 
 def _choose_evaluation(entries: dict[str, Entry]) -> str | None:
-    asked = st.query_params.get(_EVALUATION)
-    if asked is not None and asked not in entries and asked != st.session_state.get("_asked"):
-        _note_missing(f"The evaluation {text.short(asked, 40)} that this link names is not in this library.")
-        st.session_state["_asked"] = asked
-    if asked in entries and asked != st.session_state.get("_shown"):
-        st.session_state[_EVALUATION] = asked
+    """Return the evaluation that is looked at: the address's when it has changed, else the one chosen last."""
+    state, asked = st.session_state, st.query_params.get(_EVALUATION)
+    if asked is not None and asked != state.get(_ADDRESS):
+        state[_ADDRESS] = asked
+        state[_CHOSEN] = asked if asked in entries else None
+        if asked not in entries:
+            _note_missing(f"The evaluation {text.short(asked, 40)} that this link names is not in this library.")
+    if state.get(_CHOSEN, "") not in (*entries, None):
+        state[_CHOSEN] = next(iter(entries), None)
     if not entries:
-        st.session_state["_shown"] = None
         return None
-    chosen = st.selectbox(
-        "Evaluation",
-        list(entries),
-        format_func=lambda id: f"{text.short(entries[id].title, 80)} · {id}",
-        key=_EVALUATION,
-        on_change=_clear_missing,
-    )
-    st.session_state["_shown"] = chosen
-    if missing() and asked is not None and asked not in entries:
-        return chosen  # The address keeps what was asked for while the notice about it is shown.
-    if asked != chosen:
-        st.query_params[_EVALUATION] = chosen
+    chosen = _picked(entries)
+    if chosen is not None and asked != chosen:
+        state[_ADDRESS] = st.query_params[_EVALUATION] = chosen
     return chosen
+
+
+def _picked(entries: dict[str, Entry]) -> str | None:
+    """Show the list of evaluations and return the chosen one.
+
+    The browser remembers a choice by its label. When somebody changes a title it would fall back to the first entry,
+    so the list is a new widget whenever a label changes, and what is chosen is kept apart from it.
+    """
+    labels = {id: f"{text.short(entry.title, 80)} · {id}" for id, entry in entries.items()}
+    key = "evaluation-" + hashlib.sha256(repr(labels).encode("utf-8", "replace")).hexdigest()[:12]
+    chosen = st.session_state[_CHOSEN]
+    if st.session_state.get(key) != chosen:
+        st.session_state[key] = chosen
+    with st.container(key=_EVALUATION):
+        return st.selectbox(
+            "Evaluation",
+            list(entries),
+            index=None,
+            format_func=labels.__getitem__,
+            key=key,
+            placeholder="Choose an evaluation",
+            on_change=lambda: choose(st.session_state[key]),
+        )
 
 
 def _choose_run(evaluation: Evaluation) -> str:

@@ -46,7 +46,7 @@ def _entry(entry: Entry) -> None:
         text.paragraph(" · ".join(facts), faint=True)
         text.paragraph(_verdict(entry), faint=True)
         if entry.notes:
-            text.paragraph(entry.notes)
+            text.block(entry.notes)
         with st.container(horizontal=True):
             st.button("Open", key=f"open-{entry.id}", on_click=selection.choose, args=(entry.id,))
             with st.popover("Edit"):
@@ -149,8 +149,8 @@ def configuration(selected: Selection) -> None:
             st.rerun()
 
 
-def _shown(value: Any) -> str | None:
-    return None if value is None else value if isinstance(value, str) else json.dumps(value)
+def _shown(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
 def _parsed(value: str | None) -> Any:

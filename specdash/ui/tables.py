@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,9 @@ from specdash.ui.library import Rows
 
 _FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
 _TALLEST = 640  # px
+_BIDI = re.compile(
+    "[\u202a-\u202e\u2066-\u2069]"
+)  # they turn what follows around, so that one name may pose as another
 
 
 def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.Row, ...] = ()) -> None:
@@ -62,7 +66,7 @@ def _ordered(rows: Rows) -> list[metrics.Row]:
 def _frame(table: Table, rows: list[metrics.Row]) -> pl.DataFrame:
     """Return what is shown: shares as percent, the family as a list of one so that it gets its colour."""
     columns: dict[str, Any] = {
-        "dataset": [row["dataset"] for row in rows],
+        "dataset": [_BIDI.sub("�", row["dataset"]) for row in rows],
         "family": [[row["family"]] if row["family"] else [] for row in rows],
     }
     for column in table.columns:

@@ -32,6 +32,12 @@ def paragraph(text: str, *, faint: bool = False) -> None:
     st.html(f'<p style="{style}">{_wrapped(text)}</p>')
 
 
+def block(text: str) -> None:
+    """Show a text of several lines, as they are."""
+    lines = "\n".join(short(line, 20_000) for line in text.splitlines())
+    st.html(f'<p style="margin:0;white-space:pre-wrap;overflow-wrap:anywhere"><bdi>{html.escape(lines)}</bdi></p>')
+
+
 def notice(text: str, kind: Literal["warning", "error", "info"] = "warning", lead: str = "") -> None:
     """Show something a reader has to know.
 

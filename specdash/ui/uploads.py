@@ -13,6 +13,7 @@ from specdash.ui import library, selection, text
 _TYPES = ["zip", "csv", "gz", "parquet", "json", "txt"]
 _ROUND = "_upload_round"
 _CHUNK = 1 << 20
+_STAGES = {"hash": "Checking", "extract": "Unpacking"}
 _SEEN = "_seen_jobs"
 _OPENED = "_opened_job"
 
@@ -95,6 +96,6 @@ def _doing(job: Job) -> str:
         return "Cancelling"
     if not job.stage:
         return "Starting"
-    if job.total and job.stage in ("hash", "extract"):
-        return f"{job.stage}: {job.done / 1e6:,.0f} of {job.total / 1e6:,.0f} MB"
+    if job.total and job.stage in _STAGES:
+        return f"{_STAGES[job.stage]}: {job.done / 1e6:,.1f} of {job.total / 1e6:,.1f} MB"
     return text.short(job.stage, 80)

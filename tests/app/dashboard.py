@@ -45,17 +45,17 @@ class Dashboard:
         return self
 
     def tables(self) -> list[list[Row]]:
-        """The page's tables: cells by the head of their column, None where a cell is empty."""
-        return [_rows(element.value) for element in self.app.dataframe if "dataset" in element.value.columns]
+        """The report's tables on the page: cells by the head of their column, None where a cell is empty."""
+        return [_rows(element.value) for element in self._tables()]
+
+    def _tables(self) -> list[Any]:
+        # The data of a figure are shown as they are; a table of the report says how its columns look.
+        return [element for element in self.app.dataframe if "dataset" in json.loads(element.proto.columns or "{}")]
 
     def formats(self) -> list[dict[str, str]]:
         """How the numbers of each table are written, by the head of their column."""
-        configs = [json.loads(element.proto.columns) for element in self.app.dataframe]
-        kinds = [
-            {name: column.get("type_config", {}) for name, column in config.items()}
-            for config in configs
-            if "dataset" in config
-        ]
+        configs = [json.loads(element.proto.columns) for element in self._tables()]
+        kinds = [{name: column.get("type_config", {}) for name, column in config.items()} for config in configs]
         return [{name: kind["format"] for name, kind in table.items() if "format" in kind} for table in kinds]
 
     def said(self) -> list[str]:

