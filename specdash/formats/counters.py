@@ -104,7 +104,7 @@ def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str,
         dataset = _dataset(values.get("dataset") or name, record, file.path)
         row = _row(values, dataset, file.path, config_k)
         rows.append(row)
-        warnings += _disagreements(values, row, file.path)
+        warnings += _disagreements(values, fields, row, file.path)
         if row["drafted"] is None and row["block"] is not None:
             row["drafted"] = row["block"] * row["steps"]
             warnings.append(
@@ -152,7 +152,10 @@ def _positions(values: dict[str, Any], dataset: str, path: str) -> list[int] | N
         found = [found[str(i)] for i in range(len(found))]
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_DRAFTED:
         raise InputError(
-            f"{dataset}: per_pos is not a list", file=path, found=found, expected=f"1 to {MAX_DRAFTED} counts"
+            f"{dataset}: per_pos is not a list of 1 to {MAX_DRAFTED} counts",
+            file=path,
+            found=found,
+            expected=f"1 to {MAX_DRAFTED} counts",
         )
     if None in found:
         raise InputError(f"{dataset}: per_pos has a gap", file=path, found=found, expected="counts")
@@ -176,6 +179,13 @@ def _row(values: dict[str, Any], dataset: str, path: str, config_k: int | None) 
     block = _block(steps, drafted, positions, config_k)
     if positions is not None:
         _check_positions(dataset, path, steps, accepted, positions)
+        if drafted is not None and drafted > len(positions) * steps:
+            raise InputError(
+                f"{dataset}: more drafted tokens than per_pos has positions for",
+                file=path,
+                found=drafted,
+                expected=f"at most {len(positions) * steps}: {steps} steps of {len(positions)}",
+            )
     _check_totals(dataset, path, steps, drafted, accepted, block)
     return {
         "dataset": dataset,
@@ -242,7 +252,7 @@ def _block(steps: int, drafted: int | None, positions: list[int] | None, config_
     return k if drafted is None or drafted == k * steps else None
 
 
-def _disagreements(values: dict[str, Any], row: dict[str, Any], path: str) -> list[RunWarning]:
+def _disagreements(values: dict[str, Any], fields: dict[str, str], row: dict[str, Any], path: str) -> list[RunWarning]:
     steps, drafted, accepted = row["steps"], row["drafted"], row["accepted"]
     if not steps:
         return []
@@ -258,14 +268,8 @@ def _disagreements(values: dict[str, Any], row: dict[str, Any], path: str) -> li
         if stored is None or computed is None or _agree(stored, computed):
             continue
         shown = [f"{x:.4f}" for x in computed] if isinstance(computed, list) else f"{computed:.4f}"
-        warnings.append(
-            RunWarning(
-                "ratio_disagrees",
-                f"{path}: {row['dataset']}: stored {column} {str(stored)[:200]} is {shown} by the counts".replace(
-                    "'", ""
-                ),
-            )
-        )
+        said = f"stored {fields[column]} {str(stored)[:200]} is {shown} by the counts".replace("'", "")
+        warnings.append(RunWarning("ratio_disagrees", f"{path}: {row['dataset']}: {said}"))
     return warnings
 
 

@@ -18,6 +18,10 @@ _BARS = "|│║┃"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
+_RANGES = dict.fromkeys(_LENGTHS, (1.0, MAX_DRAFTED + 1.0))
+"""Least and largest value of an acceptance length; rates and ratios lie from 0 to 1."""
+
+
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, cells) of every row in a box, and (line number, []) where a table ends.
 
@@ -26,7 +30,9 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     for number, raw in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         line = _ANSI.sub("", raw).strip()
         if line and line[0] in _BARS:
-            yield number, [cell.strip() for cell in re.split(f"[{_BARS}]", line)[1:]]
+            cells = [cell.strip() for cell in re.split(f"[{_BARS}]", line)[1:]]
+            if not all(re.fullmatch(":?-{2,}:?|", cell) for cell in cells):  # not the rule below a Markdown head
+                yield number, cells
         elif not line or line[0].isalnum():
             yield number, []
 
@@ -123,10 +129,11 @@ def _row(cells: dict[str, str], path: str, line: int) -> dict[str, Any]:
     for name in ("accept_len", "verify_rate", "alen_mean", "ratio_max", "ratio_mean", "ratio_min"):
         if name in cells:
             key = renamed.get(name, name)
-            row[key] = _number(cells[name], name, path, line)
+            row[key] = _number(cells[name], name, path, line, *_RANGES.get(name, (0.0, 1.0)))
             row["decimals"][key] = len(cells[name].partition(".")[2])
     if "#propose" in cells:
         row["mean_drafted"] = _proposed(cells["#propose"], path, line)
+        _check_length(row, cells.get("accept_len", ""), path, line)
     positions = sorted((int(found[1]), name) for name in cells if (found := _RATE.fullmatch(name)))
     if [i for i, _ in positions] != list(range(len(positions))) or len(positions) > MAX_DRAFTED:
         raise InputError(
@@ -136,18 +143,31 @@ def _row(cells: dict[str, str], path: str, line: int) -> dict[str, Any]:
             found=", ".join(name for _, name in positions),
         )
     if positions:
-        row["p_exposed"] = [_number(cells[name], name, path, line) for _, name in positions]
+        row["p_exposed"] = [_number(cells[name], name, path, line, 0.0, 1.0) for _, name in positions]
         row["decimals"]["p_exposed"] = max(len(cells[name].partition(".")[2]) for _, name in positions)
     return row
 
 
-def _number(cell: str, name: str, path: str, line: int) -> float | None:
-    """Return a printed number; ``-`` and ``nan`` mean that nothing was observed."""
+def _number(cell: str, name: str, path: str, line: int, low: float, high: float) -> float | None:
+    """Return a printed number; ``-`` and ``nan`` mean that nothing was observed, and so does a length of 0."""
     if cell in ("-", "–", "", "nan", "NaN"):
         return None
     if not re.fullmatch(_NUMBER, cell):
         raise InputError(f"{name} is not a number", file=path, line=line, found=cell, expected="a number or -")
-    return float(cell)
+    value = float(cell)
+    if value == 0 and low > 0:
+        return None
+    if not low <= value <= high:
+        raise InputError(f"{name} is impossible", file=path, line=line, found=cell, expected=f"{low:g} to {high:g}")
+    return value
+
+
+def _check_length(row: dict[str, Any], cell: str, path: str, line: int) -> None:
+    """Let an acceptance length pass that as many proposed tokens can give, both as rounded as they are printed."""
+    tau, drafted = row.get("tau"), row["mean_drafted"]
+    if tau is not None and drafted is not None and tau > drafted + 1 + 0.02:
+        most = f"at most {drafted + 1:.2f} with {drafted:g}+1 proposed"
+        raise InputError("accept_len is impossible", file=path, line=line, found=cell, expected=most)
 
 
 def _proposed(cell: str, path: str, line: int) -> float | None:

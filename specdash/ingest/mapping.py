@@ -89,6 +89,8 @@ def assign(log: Log, parts: list[pl.DataFrame], paths: list[str]) -> Mapped:
         tried = [_by_id(log, samples, paths)] if identified else []
         tried += _by_position(log, keys, wanted)
     best = max(tried, key=lambda sample: _share(sample, keys, wanted))
+    if identified and _share(best, keys, wanted) < ACCEPTED_SHARE:
+        best = tried[0]  # When nothing fits, what the ids say is what a reader can check.
     return _judged(log, best, samples, keys, wanted, columns)
 
 
@@ -210,16 +212,16 @@ def _judged(
     absent = samples.height - int((sample >= 0).sum())
     result = Mapping(matched=matched, total=total, absent=absent)
     warnings, refused = [], matched < ACCEPTED_SHARE * total
+    first = _first_mismatches(log, sample, keys, wanted, columns)
     if refused:
         warnings.append(
             RunWarning(
                 "mapping_refused",
                 f"requests could not be assigned to prompts: only {matched:,} of {total:,} match the samples; "
-                "the run is shown without prompts and datasets",
+                f"the run is shown without prompts and datasets ({first})",
             )
         )
     elif matched < total:
-        first = _first_mismatches(log, sample, keys, wanted, columns)
         warnings.append(
             RunWarning(
                 "mapping_incomplete",

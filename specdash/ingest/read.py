@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from specdash.checks import printed as printed_check
+from specdash.checks import run as run_check
 from specdash.formats import Role, config, counters, printed, samples, steplog
 from specdash.formats.base import File, stem
 from specdash.ingest import exported, mapping
@@ -19,6 +20,7 @@ from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, Source, ope
 from specdash.schema import (
     COUNTERS,
     COUNTS,
+    POOLED,
     RATES,
     RESPONSES,
     Evaluation,
@@ -76,7 +78,7 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
         folder.mkdir()
         say = _saying(progress, number, len(found.runs))
         say(f"load {files.name}")
-        run = replace(_run(files, folder, options, say), config_set=dict(options.config))
+        run = _unpooled(replace(_run(files, folder, options, say), config_set=dict(options.config)))
         runs.append(_with_warnings(run, about, found))
     return Evaluation(
         id=evaluation_id(source.sha256, options),
@@ -96,6 +98,18 @@ def _saying(progress: Progress | None, done: int, total: int) -> Callable[[str],
     return lambda stage: progress(stage, done, total) if progress else None
 
 
+def _unpooled(run: Run) -> Run:
+    """Rename a dataset that has the name of the row over all datasets: the two could not be told apart."""
+    renamed = pl.col("dataset").replace(POOLED, f"{POOLED} (dataset)")
+    tables = {name: getattr(run, name) for name in ("responses", "counters", "rates")}
+    held = {name: table for name, table in tables.items() if table is not None}
+    if not any((table["dataset"] == POOLED).any() for table in held.values()):
+        return run
+    said = RunWarning("dataset_renamed", f'a dataset named "{POOLED}" is shown as "{POOLED} (dataset)"')
+    changed = {name: table.with_columns(renamed) for name, table in held.items()}
+    return replace(run, **changed, warnings=(*run.warnings, said))
+
+
 def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
     """Add what the evaluation and its printed tables say to a run's warnings."""
     warnings = list(run.warnings)
@@ -105,6 +119,7 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
         warnings.append(
             RunWarning("order_invented", "the order of steps is invented: nothing that depends on it is shown")
         )
+    warnings += run_check.notices(run)
     if run.granularity is not Granularity.RATES:
         warnings += printed_check.disagreements(run)
     if found.unread:

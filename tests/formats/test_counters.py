@@ -70,13 +70,16 @@ def test_what_was_drafted(tmp_path, record, config_k, drafted, block, assumed):
         # by hand: τ = 1 + 15/10, verify rate (10 + 15)/(10 + 30), ratio 15/30, rates 8/10 5/10 2/10
         ({"acceptance_length": 2.5, "verify_rate": 0.625, "acceptance_ratio": 0.5}, []),
         ({"accept_rates_by_position": [0.8, 0.5, 0.2]}, []),
-        ({"acceptance_length": 2.50001}, ["stored tau 2.50001 is 2.5000"]),
-        ({"acceptance_length": 2.504}, ["stored tau 2.504 is 2.5000"]),
+        ({"acceptance_length": 2.50001}, ["stored acceptance_length 2.50001 is 2.5000"]),
+        ({"acceptance_length": 2.504}, ["stored acceptance_length 2.504 is 2.5000"]),
         ({"verify_rate": 0.63}, []),  # 0.625 rounded to 2 decimals
         ({"verify_rate": 0.62}, []),
         ({"verify_rate": 0.6}, ["stored verify_rate 0.6 is 0.6250"]),
-        ({"accept_rates_by_position": [0.8, 0.6, 0.4]}, ["stored rates [0.8, 0.6, 0.4] is [0.8000, 0.5000, 0.2000]"]),
-        ({"accept_rates_by_position": [0.8, 0.5]}, ["stored rates [0.8, 0.5] is"]),
+        (
+            {"accept_rates_by_position": [0.8, 0.6, 0.4]},
+            ["stored accept_rates_by_position [0.8, 0.6, 0.4] is [0.8000, 0.5000, 0.2000]"],
+        ),
+        ({"accept_rates_by_position": [0.8, 0.5]}, ["stored accept_rates_by_position [0.8, 0.5] is"]),
         ({"draft_acceptance_rate": 0.5, "tau": 3}, ["stored tau 3 is 2.5000"]),
         ({"tau": "2.5"}, ["stored tau 2.5 is 2.5000"]),
         ({"tau": 10**400}, ["stored tau 1000"]),
