@@ -11,7 +11,7 @@ from specdash.ui.tables import show
 
 selected = begin("Acceptance length")
 rows, theme = selected.rows, figures.theme()
-table = tables.acceptance_length()
+table = tables.acceptance_length() if selected.run.rates is None else tables.printed_rates(selected.run.k)
 show(table, rows, table.key, file=file_name(selected, table.key))
 if selected.run.granularity.allows(Granularity.AGGREGATE):
     st.subheader("Acceptance length with the spread over steps")

@@ -56,6 +56,7 @@ uploads.jobs()
 library_section()
 headline()
 st.subheader("Acceptance length")
-show(tables.acceptance_length(), selected.rows, "acceptance_length", file=f"{selected.evaluation.id}_acceptance_length")
+table = tables.acceptance_length() if selected.run.rates is None else tables.printed_rates(selected.run.k)
+show(table, selected.rows, table.key, file=f"{selected.evaluation.id}_{table.key}")
 with st.expander("Configuration of the run", icon=":material/tune:"):
     shelf.configuration(selected)

@@ -6,13 +6,14 @@ from specdash import charts
 from specdash.report import tables
 from specdash.schema import Granularity
 from specdash.ui import figures, text
+from specdash.ui.controls import slider
 from specdash.ui.page import begin, file_name, require_positions
 from specdash.ui.tables import show
 
 selected = begin("Shorter blocks", Granularity.AGGREGATE)
 k = require_positions(selected)
 rows, theme = selected.rows, figures.theme()
-chosen = k if k == 1 else st.slider("Block length K′", 1, k, k, key="block", bind="query-params")
+chosen = k if k == 1 else slider("Block length K′", 1, k, k, "block")
 text.notice(
     f"Implied from the K = {k} log by truncation. It is a lower bound when difficulty comes in stretches (in one "
     "measured case 17% too low), and it says nothing about a drafter outside the block it was trained for.",

@@ -6,16 +6,14 @@ from specdash import charts
 from specdash.report import tables
 from specdash.speed import bound
 from specdash.ui import figures
+from specdash.ui.controls import slider
 from specdash.ui.page import begin, file_name
 from specdash.ui.tables import show
 
 selected = begin("Throughput")
 rows, theme = selected.rows, figures.theme()
-with st.container(horizontal=True):
-    stages = st.slider(
-        "Stages N", 1, 64, bound.REPORT_STAGES, key="stages", bind="query-params", help="One-way hops a lap makes."
-    )
-    rtt = st.slider("RTT of a hop (ms)", 1, 500, 25, key="rtt", bind="query-params", help="A hop costs half of it.")
+stages = slider("Stages N", 1, 64, bound.REPORT_STAGES, "stages", "One-way hops a lap makes.")
+rtt = slider("RTT of a hop (ms)", 1, 500, 25, "rtt", "A hop costs half of it.")
 table = tables.throughput_bound(stages, tuple(sorted({*bound.REPORT_RTTS_MS, rtt})))
 st.subheader(table.title)
 show(table, rows, table.key, file=file_name(selected, table.key), extra=(tables.NO_SPECULATION,))

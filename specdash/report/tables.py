@@ -120,6 +120,18 @@ def acceptance_length() -> Table:
     )
 
 
+def printed_rates(k: int | None) -> Table:
+    """What a printed table says that stands without counts."""
+    rates = tuple(_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k or 0))
+    return Table(
+        "printed_rates",
+        "Acceptance length",
+        Granularity.RATES,
+        (_column("tau"), _column("verify_rate"), *rates),
+        "Ratios as printed, without the counts they were made of; p over the steps that drafted the position.",
+    )
+
+
 def draft_positions(k: int) -> tuple[Table, Table]:
     """Tables 2 and 3: unconditional and conditional acceptance by draft position."""
     p = tuple(_column("p", i, f"p{_subscript(i)}") for i in range(k))

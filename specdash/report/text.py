@@ -9,8 +9,8 @@ from rich.text import Text
 
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
-from specdash.report.tables import NO_SPECULATION, Row, Table, report_tables
-from specdash.schema import POOLED, Evaluation, Granularity, Run
+from specdash.report.tables import NO_SPECULATION, Row, Table, printed_rates, report_tables, throughput_bound
+from specdash.schema import POOLED, Evaluation, Run
 
 
 def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
@@ -41,13 +41,8 @@ def _heading(run: Run) -> RenderableType:
 def _tables(run: Run, family_of: FamilyOf) -> list[RenderableType]:
     datasets, families = run_rows(run, family_of)
     rows = datasets[:-1] + families + datasets[-1:] if families else datasets
-    return [_table(t, rows) for t in report_tables(run.k) if _fills(t, run)]
-
-
-def _fills(table: Table, run: Run) -> bool:
-    if run.granularity is Granularity.RATES:
-        return table.key in ("acceptance_length", "throughput_bound")
-    return run.granularity.allows(table.needs)
+    tables = report_tables(run.k) if run.rates is None else (printed_rates(run.k), throughput_bound())
+    return [_table(t, rows) for t in tables if run.granularity.allows(t.needs)]
 
 
 def _table(table: Table, rows: list[Row]) -> RenderableType:
