@@ -147,7 +147,7 @@ def test_printed_ratios_show_what_they_can(folder):
     (folder / "results_table.txt").write_text("| dataset | accept_len |\n| gsm8k | 4.97 |\n")
     loaded = specdash.load(folder)
     text = text_of(loaded)
-    assert cells(text, "Acceptance length", "gsm8k")[:3] == ["math", "–", "4.97"]
+    assert cells(text, "Acceptance length", "gsm8k")[:3] == ["math", "4.97", "–"]
     assert "Unconditional" not in text and "Prompt difficulty" not in text
     assert cells(text, "Upper bound", "gsm8k") == ["math", "4.97", "99.4", "39.8", "19.9", "9.9", "5.0", "4.97"]
     assert all(frame.height == 1 for frame in csvfiles.frames(loaded.evaluation.runs[0], loaded.family_of).values())
