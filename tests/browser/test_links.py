@@ -104,24 +104,34 @@ def test_the_way_back_leads_to_what_was_there(tab, library):
     _shows_gsm8k_of_the_first_run(tab, library, "acceptance_length")
 
 
-@pytest.mark.parametrize("page", ["", "acceptance_length"])
-def test_a_link_to_an_evaluation_that_is_not_there_says_so(page, tab, library):
+@pytest.mark.parametrize(
+    ("page", "advice"),
+    [
+        ("", "Choose an evaluation in the sidebar or below."),
+        ("acceptance_length", "Choose an evaluation in the sidebar."),
+    ],
+)
+def test_a_link_to_an_evaluation_that_is_not_there_says_so_and_shows_no_other(page, advice, tab, library):
     tab.open(page, eval="0123456789ab")
     sentence = "The evaluation 0123456789ab that this link names is not in this library."
     expect(tab.notice("error")).to_have_text(f"✕Not here. {sentence}")
+    expect(tab.main.get_by_text(advice)).to_be_visible()
+    expect(tab.page.get_by_test_id("stDataFrame")).to_have_count(0)
     tab.carries(eval="0123456789ab")
-    expect(tab.table("Acceptance length", 13)).to_be_visible()
     tab.select("eval", f"k1 · {library.ids['k1']}")
     expect(tab.notice("error")).to_have_count(0)
     expect(tab.table("Acceptance length", 5)).to_be_visible()
     tab.carries(eval=library.ids["k1"])
 
 
-def test_the_page_after_a_link_to_nowhere_names_what_it_shows(tab, library):
+def test_after_a_link_to_nowhere_every_page_is_reached(tab, library):
     tab.open("acceptance_length", eval="0123456789ab")
     expect(tab.notice("error")).to_be_visible()
     tab.switch("throughput")
-    tab.carries(eval=library.ids["reference"])
+    expect(tab.main.get_by_text("Choose an evaluation in the sidebar.")).to_be_visible()
+    tab.select("eval", f"k16 · {library.ids['k16']}")
+    expect(tab.table(TABLES["throughput"][0], 6)).to_be_visible()
+    tab.carries(eval=library.ids["k16"])
 
 
 def test_a_link_to_a_run_that_is_not_there_says_so(tab, library):
