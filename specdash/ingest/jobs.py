@@ -61,6 +61,7 @@ class Job:
         done: Units of the stage done (bytes, runs).
         total: Units of the stage in all, None when not known.
         evaluation: Id of the evaluation, once it is in the library.
+        present: Whether the library had it already.
         error: Why it failed.
     """
 
@@ -72,6 +73,7 @@ class Job:
     done: int = 0
     total: int | None = None
     evaluation: str | None = None
+    present: bool = False
     error: str | None = None
 
 
@@ -198,7 +200,7 @@ class Jobs:
         child.stdin.close()
         id = said.get("id", evaluation_id(key, Options()))
         if id in self._store:  # Also when the child was killed between storing it and saying so.
-            return {"state": State.DONE, "evaluation": id}
+            return {"state": State.DONE, "evaluation": id, "present": said.get("present", False)}
         if self._is_cancelled(key):
             return {"state": State.CANCELLED}
         reason = said.get("error") or killed or _last_words(errors, child.returncode)

@@ -1,7 +1,8 @@
 """The child process of an ingest job: adds one file to the library and reports as JSON lines on stdout.
 
-``{"stage": …, "done": …, "total": …}`` while it works, at the end ``{"id": …}`` or ``{"error": …}``. It ends with its
-parent: when its standard input closes, nobody is left to hear the result.
+``{"stage": …, "done": …, "total": …}`` while it works, at the end ``{"id": …, "present": …}`` (present: the library
+had it already) or ``{"error": …}``. It ends with its parent: when its standard input closes, nobody is left to hear
+the result.
 """
 
 from __future__ import annotations
@@ -48,12 +49,14 @@ def main() -> None:
     """Add the file named by the first argument to the library in the folder named by the second."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     path, root = map(Path, sys.argv[1:])
+    store = Store(root)
     try:
-        evaluation = add(path, Store(root), limits=Limits.from_env(os.environ), progress=_Reporter())
+        before = {entry.id for entry in store.list()}
+        evaluation = add(path, store, limits=Limits.from_env(os.environ), progress=_Reporter())
     except (InputError, OSError) as error:
         _say(error=str(error))
         sys.exit(1)
-    _say(id=evaluation.id)
+    _say(id=evaluation.id, present=evaluation.id in before)
 
 
 if __name__ == "__main__":

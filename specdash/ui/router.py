@@ -22,7 +22,9 @@ def pages() -> dict[str, list[StreamlitPage]]:
     """Return the pages by group, in the order of the menu."""
     return {
         "Evaluation": [
-            _page("overview", "Overview", "dashboard", default=True),
+            st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", url_path="home", default=True),
+            # The default page is served at the root alone: without this a link to /overview would lead nowhere.
+            st.Page("pages/overview.py", title="Overview", url_path="overview", visibility="hidden"),
             _page("acceptance_length", "Acceptance length", "straighten"),
             _page("draft_positions", "Draft positions", "format_list_numbered"),
             _page("step_outcomes", "Step outcomes", "bar_chart"),
@@ -34,8 +36,8 @@ def pages() -> dict[str, list[StreamlitPage]]:
     }
 
 
-def _page(name: str, title: str, icon: str, *, default: bool = False) -> StreamlitPage:
-    return st.Page(f"pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name, default=default)
+def _page(name: str, title: str, icon: str) -> StreamlitPage:
+    return st.Page(f"pages/{name}.py", title=title, icon=f":material/{icon}:", url_path=name)
 
 
 def _configure() -> None:

@@ -126,13 +126,14 @@ def _picked(entries: dict[str, Entry]) -> str | None:
     labels = {id: f"{text.short(entry.title, 80)} · {id}" for id, entry in entries.items()}
     key = "evaluation-" + hashlib.sha256(repr(labels).encode("utf-8", "replace")).hexdigest()[:12]
     chosen = st.session_state[_CHOSEN]
-    if st.session_state.get(key) != chosen:
+    # A new list begins with what is chosen: were that set afterwards, a quick reader could outrun it and lose it.
+    if st.session_state.get(key, chosen) != chosen:
         st.session_state[key] = chosen
     with st.container(key=_EVALUATION):
         return st.selectbox(
             "Evaluation",
             list(entries),
-            index=None,
+            index=None if chosen is None else list(entries).index(chosen),
             format_func=labels.__getitem__,
             key=key,
             placeholder="Choose an evaluation",

@@ -69,7 +69,7 @@ def _job(job: Job) -> None:
                 st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
             return
         if job.state is State.DONE:
-            st.success("Read and stored.", icon=":material/check:")
+            st.success("In the library already." if job.present else "Read and stored.", icon=":material/check:")
             st.button("Open", key=f"open-{job.key}", on_click=_open, args=(job,), type="primary")
         elif job.state is State.FAILED:
             text.notice(job.error or "It failed.", "error", "Not added.")

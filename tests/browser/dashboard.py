@@ -32,11 +32,12 @@ class Dashboard:
 
     Attributes:
         page: Playwright's page.
+        base: Address of the server.
         errors: What the browser's console has complained about.
     """
 
     def __init__(self, page: Page, base: str) -> None:
-        self.page, self._base = page, base
+        self.page, self.base = page, base
         self.errors: list[str] = []
         page.set_default_timeout(PATIENCE)
         page.set_default_navigation_timeout(PATIENCE)
@@ -50,7 +51,7 @@ class Dashboard:
 
     def open(self, path: str = "", **query: str | list[str]) -> Dashboard:
         """Follow a link to a page."""
-        return self.goto(f"{self._base}/{path}" + (f"?{urlencode(query, doseq=True)}" if query else ""))
+        return self.goto(f"{self.base}/{path}" + (f"?{urlencode(query, doseq=True)}" if query else ""))
 
     def goto(self, url: str) -> Dashboard:
         """Follow a link."""

@@ -1,5 +1,7 @@
 """A link carries what is looked at, on a server nobody has visited yet and in anybody's browser."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -92,6 +94,23 @@ def test_another_evaluation_does_so_too_after_a_choice_by_hand(tab, library):
     tab.carries(eval=library.ids["reference"], ds="gsm8k")
 
 
+def test_the_overview_has_an_address_of_its_own(tab, library):
+    tab.open("overview", eval=library.ids["odd"])
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+    expect(tab.table("Acceptance length")).to_be_visible()
+    tab.carries(eval=library.ids["odd"])
+
+
+def test_a_quick_reader_loses_nothing(tab, library):
+    for page in ("acceptance_length", "throughput", "step_outcomes"):
+        tab.page.goto(f"{tab.base}/?eval={library.ids['odd']}", wait_until="commit")
+        expect(tab.title).to_be_visible()
+        tab.switch(page)
+        expect(tab.table(TABLES[page][0])).to_be_visible()
+        chosen = tab.page.locator(".st-key-eval").get_by_role("combobox")
+        expect(chosen).to_have_value(re.compile(rf" · {library.ids['odd']}$"))
+
+
 def test_the_way_back_leads_to_what_was_there(tab, library):
     tab.open("acceptance_length", eval=library.ids["reference"], run=RUN, ds="gsm8k")
     tab.switch("step_outcomes")
@@ -150,10 +169,10 @@ def test_a_link_to_a_dataset_that_is_not_there_says_so(tab, library):
 
 
 def test_a_link_may_hold_any_name(tab, library):
-    for name in (evaluations.LONG, "__proto__", r"$\alpha$", "<b>x</b>"):
-        tab.open("acceptance_length", eval=library.ids["odd"], run=evaluations.ODD_RUN, ds=name)
-        assert [row[0] for row in tab.cells("Acceptance length")[1:]] == [name, "pooled"]
-        expect(tab.notice("error")).to_have_count(0)
+    names = [evaluations.LONG, "__proto__", "<b>x</b>", r"$\alpha$"]
+    tab.open("acceptance_length", eval=library.ids["odd"], run=evaluations.ODD_RUN, ds=names)
+    assert [row[0] for row in tab.cells("Acceptance length")[1:]] == [*names, "pooled"]
+    expect(tab.notice("error")).to_have_count(0)
 
 
 def test_a_link_without_anything_shows_the_newest_evaluation(tab, library):

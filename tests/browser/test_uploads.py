@@ -102,7 +102,7 @@ def test_the_same_file_twice_is_one_evaluation(upload_server, overview, tmp_path
     card.get_by_role("button", name="Dismiss").click()
     expect(card).to_have_count(0)
     overview.upload(path)
-    expect(card.get_by_text("Read and stored.")).to_be_visible()
+    expect(card.get_by_text("In the library already.")).to_be_visible()
     _count(overview, len(before) + 1)
     _left_nothing(upload_server, overview.page, [*before, "twice"])
 
