@@ -3,6 +3,7 @@
 import streamlit as st
 
 from specdash.report import tables
+from specdash.schema import Granularity
 from specdash.ui import library, router, shelf, text, uploads
 from specdash.ui.tables import show
 
@@ -19,13 +20,16 @@ def library_section():
 def headline():
     run, rows = selected.run, selected.rows
     pooled = rows.datasets[-1] if rows.datasets else {}
+    counted = run.granularity.allows(Granularity.AGGREGATE)
     facts = [
-        ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled) if run.rates is None else tables.UNDEFINED),
-        ("verify steps", f"{pooled['steps']:,}" if run.rates is None else tables.UNDEFINED),
+        ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled) if counted else tables.UNDEFINED),
+        ("verify steps", f"{pooled['steps']:,}" if counted else tables.UNDEFINED),
         ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
         ("block length K", str(run.k) if run.k is not None else tables.UNDEFINED),
         ("granularity", str(run.granularity)),
     ]
+    if run.latencies is not None:
+        facts.insert(3, ("requests timed", f"{run.latencies.height:,}"))
     with st.container(horizontal=True):
         for label, value in facts:
             st.metric(label, value, border=True, width=150)
@@ -55,8 +59,9 @@ if selected.evaluation.note:
 uploads.jobs()
 library_section()
 headline()
-st.subheader("Acceptance length")
-table = tables.acceptance_length() if selected.run.rates is None else tables.printed_rates(selected.run.k)
-show(table, selected.rows, table.key, file=f"{selected.evaluation.id}_{table.key}")
+if selected.run.granularity.allows(Granularity.RATES):
+    st.subheader("Acceptance length")
+    table = tables.acceptance_length() if selected.run.rates is None else tables.printed_rates(selected.run.k)
+    show(table, selected.rows, table.key, file=f"{selected.evaluation.id}_{table.key}")
 with st.expander("Configuration of the run", icon=":material/tune:"):
     shelf.configuration(selected)

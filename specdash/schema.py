@@ -6,7 +6,10 @@ answers every question its files can answer:
 * granularity ``step``: ``responses`` and ``counts`` (and the ordered steps as a Parquet file);
 * granularity ``response``: the same without the steps;
 * granularity ``aggregate``: ``counters``, one row a dataset;
-* granularity ``rates``: ``rates``, printed ratios without counts.
+* granularity ``rates``: ``rates``, printed ratios without counts;
+* granularity ``latencies``: nothing on acceptance, ``latencies`` alone, such as the baseline of an A/B measurement.
+
+A run of any granularity may hold ``latencies`` beside the rest.
 
 This module knows nothing else of the project.
 """
@@ -38,6 +41,7 @@ class Granularity(StrEnum):
     RESPONSE = "response"
     AGGREGATE = "aggregate"
     RATES = "rates"
+    LATENCIES = "latencies"
 
     def allows(self, needed: Granularity) -> bool:
         """Tell whether a run of this granularity can answer a question that needs ``needed``."""
@@ -194,6 +198,22 @@ RATES = pl.Schema(
 )
 """Printed ratios without counts: one row a dataset. Shown, never pooled."""
 
+LATENCIES = pl.Schema(
+    {
+        "dataset": pl.String,
+        "prompt": pl.String,  # what a response of another run is paired by; null: not known
+        "copy": pl.Int32,  # null: not known
+        "response": pl.Int32,  # that of RESPONSES; null: none was logged
+        "start_s": pl.Float64,  # when it was sent, after the first request of the run; null: not known
+        "ttft_s": pl.Float64,  # from sending to the first chunk with content; null: not known, or none came
+        "e2e_s": pl.Float64,  # from sending to the last chunk with content; null: not known, or it failed
+        "output_tokens": pl.Int64,  # as the server counts them; null: not known
+        "gaps_s": pl.List(pl.Float64),  # between chunks, each of one or more tokens; null: not known
+        "error": pl.String,  # why it failed, null when it did not
+    }
+)
+"""Latencies: one row a request of the measurement, failed ones too; warm-up requests are left out."""
+
 STEPS = ("request", "drafted", "accepted")
 """Columns of the ordered steps (Parquet, in log order); ``request`` is Int64 or String."""
 
@@ -216,6 +236,7 @@ class Run:
         rates: RATES, for granularity rates.
         printed: Rows of a results table that stood beside the log, kept for comparison.
         steps: Parquet file of the ordered steps, for granularity step.
+        latencies: LATENCIES, where they were measured; the only table for granularity latencies.
     """
 
     name: str
@@ -231,6 +252,7 @@ class Run:
     rates: pl.DataFrame | None = None
     printed: tuple[dict[str, Any], ...] = ()
     steps: Path | None = None
+    latencies: pl.DataFrame | None = None
 
     @property
     def effective_config(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from specdash.schema import COUNTERS, COUNTS, RATES, RESPONSES, Granularity, Run
+from specdash.schema import COUNTERS, COUNTS, LATENCIES, RATES, RESPONSES, Granularity, Run
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 REPORT = Path(__file__).parents[1] / "data" / "reference_tables"
@@ -95,6 +95,16 @@ def counter_run(*rows, k=None, name="run", **fields) -> Run:
 def rates_run(*rows, name="run", **fields) -> Run:
     """The run of printed ratios."""
     return Run(name, Granularity.RATES, None, rates=pl.DataFrame(rows, schema=RATES), **fields)
+
+
+def latencies(*rows) -> pl.DataFrame:
+    """A table of latencies; what a row does not give is null, its dataset "d"."""
+    return pl.DataFrame([{"dataset": "d"} | row for row in rows], schema=LATENCIES)
+
+
+def timed_run(*rows, name="run", **fields) -> Run:
+    """The run of latencies alone."""
+    return Run(name, Granularity.LATENCIES, None, latencies=latencies(*rows), **fields)
 
 
 def golden(name: str) -> dict:

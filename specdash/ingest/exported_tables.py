@@ -21,6 +21,7 @@ _REQUIRED = {
     "counts": ("response", "drafted", "accepted", "steps"),
     "counters": ("dataset", "steps", "accepted"),
     "rates": ("dataset",),
+    "latencies": ("dataset",),
 }
 """Columns without nulls."""
 
@@ -122,6 +123,21 @@ _RULES = {
             "0 or more each",
         ),
     ),
+    "latencies": (
+        *(
+            _Rule(~_printable(pl.col(column)), f"{column} is impossible", (column,), "seconds, 0 or more")
+            for column in ("start_s", "ttft_s", "e2e_s")
+        ),
+        _Rule(pl.col("ttft_s") > pl.col("e2e_s"), "the first token came after the last", ("ttft_s", "e2e_s"), "before"),
+        _Rule(
+            pl.col("gaps_s").list.eval(pl.element().is_null() | ~_printable(pl.element())).list.any(),
+            "gaps_s is impossible",
+            ("gaps_s",),
+            "seconds, 0 or more each",
+        ),
+        _outside("copy", 0, 2**31),
+        _outside("output_tokens", 0, _MOST),
+    ),
 }
 
 
@@ -146,6 +162,8 @@ def load(run: dict[str, Any], members: dict[str, Member], folder: Path, limits: 
     found: dict[str, Any] = {name: _table(name, files[name], members[name]) for name in files if name != "steps"}
     if "counts" in found:
         _check_counts(found["responses"], found["counts"], members)
+    if "latencies" in found:
+        _check_timed(found["latencies"], found.get("responses"), members["latencies"])
     _check_k(run, found, members)
     if "steps" in files:
         _check_steps(files["steps"], found["responses"], found["counts"], members)
@@ -162,7 +180,8 @@ def _table(name: str, file: Path, member: Member) -> pl.DataFrame:
         _check(frame, _Rule(pl.col(column).is_null(), f"{column} is missing", _REQUIRED[name], "a value"), member)
     for rule in _RULES[name]:
         _check(frame, rule, member)
-    _check_unique(frame, _UNIQUE[name], member)
+    if name in _UNIQUE:
+        _check_unique(frame, _UNIQUE[name], member)
     return frame
 
 
@@ -195,6 +214,13 @@ def _check_counts(responses: pl.DataFrame, counts: pl.DataFrame, members: dict[s
     )
 
 
+def _check_timed(latencies: pl.DataFrame, responses: pl.DataFrame | None, member: Member) -> None:
+    """Check that every response that was timed is there."""
+    known = pl.Series(dtype=pl.Int32) if responses is None else responses["response"]
+    strange = ~pl.col("response").is_in(known.implode())
+    _check(latencies, _Rule(strange, "a response is not among the responses", ("response",), "one that is"), member)
+
+
 def _check_k(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[str, Member]) -> None:
     """Check that the run's K is that of its tables."""
     (name, frame), *_ = ((name, frame) for name, frame in found.items() if name != "responses")
@@ -202,6 +228,7 @@ def _check_k(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[
         "counts": lambda: frame["drafted"].max(),
         "counters": lambda: frame.select(pl.coalesce(pl.col("per_position").list.len(), "block").max()).item(),
         "rates": lambda: frame["p_exposed"].list.len().max() or None,
+        "latencies": lambda: None,
     }[name]()
     if run["k"] != k:
         raise InputError(

@@ -101,7 +101,7 @@ def _saying(progress: Progress | None, done: int, total: int) -> Callable[[str],
 def _unpooled(run: Run) -> Run:
     """Rename a dataset that has the name of the row over all datasets: the two could not be told apart."""
     renamed = pl.col("dataset").replace(POOLED, f"{POOLED} (dataset)")
-    tables = {name: getattr(run, name) for name in ("responses", "counters", "rates")}
+    tables = {name: getattr(run, name) for name in ("responses", "counters", "rates", "latencies")}
     held = {name: table for name, table in tables.items() if table is not None}
     if not any((table["dataset"] == POOLED).any() for table in held.values()):
         return run

@@ -86,6 +86,8 @@ def restricted(run: Run, datasets: Collection[str]) -> Run:
     What is decided over the whole run stays so: its K, and whether length means output tokens.
     """
     chosen = pl.col("dataset").is_in(list(datasets))
+    if run.latencies is not None:
+        run = replace(run, latencies=run.latencies.filter(chosen))
     if run.responses is None or run.counts is None:
         tables = {"counters": run.counters, "rates": run.rates}
         return replace(run, **{name: table.filter(chosen) for name, table in tables.items() if table is not None})

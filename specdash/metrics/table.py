@@ -8,7 +8,7 @@ from typing import Any
 from specdash.metrics import acceptance, responses
 from specdash.metrics.group import groups
 from specdash.metrics.registry import all_metrics
-from specdash.schema import OTHER_FAMILY, Run
+from specdash.schema import OTHER_FAMILY, Granularity, Run
 
 DECLARED_IN = (acceptance, responses)
 """Importing these modules declares their metrics."""
@@ -33,8 +33,10 @@ def run_rows(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Row
 
     Returns:
         Rows by dataset (the pooled row last; none for printed ratios) and rows by family. A row maps "dataset",
-        "family" and KEYS to numbers, lists or None.
+        "family" and KEYS to numbers, lists or None. A run of latencies alone has none.
     """
+    if run.granularity is Granularity.LATENCIES:
+        return [], []
     if run.rates is not None:
         return [_printed_row(row, family_of) for row in run.rates.iter_rows(named=True)], []
     metrics = {metric.key: metric for metric in all_metrics()}

@@ -11,7 +11,7 @@ import polars as pl
 from specdash.families import FamilyOf
 from specdash.metrics import Row, response_sums, run_rows
 from specdash.report.tables import Column, report_tables
-from specdash.schema import OTHER_FAMILY, Evaluation, Run
+from specdash.schema import LATENCIES, OTHER_FAMILY, Evaluation, Granularity, Run
 
 _COUNTED = ("prompts", "responses", "steps", "steps_without_draft", "drafted", "accepted")
 _RESPONSE = ("response_mean", "response_p10", "response_p50", "response_p90", "response_std", "within_share")
@@ -66,6 +66,9 @@ def csv_text(frame: pl.DataFrame) -> str:
 
 def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
     """Return the supporting files of a run as frames, those its granularity can fill."""
+    timed = {} if run.latencies is None else {"latencies": _timed(run.latencies)}
+    if run.granularity is Granularity.LATENCIES:
+        return timed
     datasets, families = run_rows(run, family_of)
     rows = datasets + families
     made = {name: _frame(rows, keys) for name, keys in FILES.items()}
@@ -74,7 +77,7 @@ def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
         del made["tableB_bon10_steps"], made["tableC_bon10_responses"]
     else:
         made["bon10_per_response"] = _per_response(run, family_of)
-    return made
+    return made | timed
 
 
 def _frame(rows: list[Row], keys: tuple[str, ...]) -> pl.DataFrame:
@@ -102,6 +105,12 @@ def _per_response(run: Run, family_of: FamilyOf) -> pl.DataFrame:
         *("dataset", "family", "prompt", "copy", "request", "steps", "steps_without_draft"),
         *("drafted", "accepted", "tau", "output_tokens"),
     )
+
+
+def _timed(latencies: pl.DataFrame) -> pl.DataFrame:
+    """Return the latencies with the gaps between chunks as one text, which CSV has no list for."""
+    gaps = pl.col("gaps_s").cast(pl.List(pl.String)).list.join(" ")
+    return latencies.select(*LATENCIES).with_columns(gaps)
 
 
 def _folders(names: list[str]) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from specdash.schema import COUNTERS, COUNTS, RATES, RESPONSES, STEPS, Granularity, Run
+from specdash.schema import COUNTERS, COUNTS, LATENCIES, RATES, RESPONSES, STEPS, Granularity, Run
 
-SCHEMAS = {"responses": RESPONSES, "counts": COUNTS, "counters": COUNTERS, "rates": RATES}
+SCHEMAS = {"responses": RESPONSES, "counts": COUNTS, "counters": COUNTERS, "rates": RATES, "latencies": LATENCIES}
 """Tables that are read into memory; the ordered steps stay a file."""
 
 NEEDED = {
@@ -18,8 +18,12 @@ NEEDED = {
     Granularity.RESPONSE: ("responses", "counts"),
     Granularity.AGGREGATE: ("counters",),
     Granularity.RATES: ("rates",),
+    Granularity.LATENCIES: ("latencies",),
 }
 """Tables that a run of each granularity has, in the order in which they are written."""
+
+BESIDE = "latencies"
+"""The table that a run of any granularity may have beside those, written last."""
 
 
 def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
@@ -43,14 +47,15 @@ def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
         raise ValueError(f"run {run.name!r} of granularity {run.granularity} lacks {', '.join(missing)}")
     folder.mkdir(parents=True)
     names = []
-    for name, schema in SCHEMAS.items():
-        frame = getattr(run, name)
-        if frame is not None:
-            _write(_fitted(frame, schema, f"{name} of run {run.name!r}"), path(folder, name))
-            names.append(name)
-    if run.steps is not None:
-        _take(run.steps, path(folder, "steps"), spent, f"steps of run {run.name!r}")
-        names.append("steps")
+    for name in [*(name for name in SCHEMAS if name != BESIDE), "steps", BESIDE]:
+        table = getattr(run, name)
+        if table is None:
+            continue
+        if name == "steps":
+            _take(table, path(folder, name), spent, f"steps of run {run.name!r}")
+        else:
+            _write(_fitted(table, SCHEMAS[name], f"{name} of run {run.name!r}"), path(folder, name))
+        names.append(name)
     return names
 
 

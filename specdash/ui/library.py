@@ -139,5 +139,5 @@ def fits(chosen: Choice) -> tuple[dict[str, list[float] | None], dict[str, list[
 
 def datasets_of(run: Run) -> list[str]:
     """Return the names of a run's datasets in its order."""
-    table = next(t for t in (run.responses, run.counters, run.rates) if t is not None)
+    table = next(t for t in (run.responses, run.counters, run.rates, run.latencies) if t is not None)
     return table["dataset"].unique(maintain_order=True).to_list()

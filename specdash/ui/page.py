@@ -12,11 +12,13 @@ _NEEDS = {
     Granularity.STEP: "an ordered log of steps",
     Granularity.RESPONSE: "responses with their prompts",
     Granularity.AGGREGATE: "counts",
+    Granularity.RATES: "acceptance data",
 }
 _HOLDS = {
     Granularity.RESPONSE: "histograms without the order of steps",
     Granularity.AGGREGATE: "counters without responses",
     Granularity.RATES: "printed ratios without counts",
+    Granularity.LATENCIES: "latencies alone",
 }
 
 

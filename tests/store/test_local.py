@@ -21,6 +21,7 @@ from specdash._version import VERSION
 from specdash.schema import (
     COUNTERS,
     COUNTS,
+    LATENCIES,
     RATES,
     RESPONSES,
     Evaluation,
@@ -81,6 +82,11 @@ def counts(n):
     )
 
 
+def latencies(n):
+    known = {"dataset": ["a", "a"], "start_s": [0.0, 0.5], "e2e_s": [1.0 + n, None], "gaps_s": [[0.25, 0.5], None]}
+    return pl.DataFrame({name: known.get(name, [None, None]) for name in LATENCIES}, schema=LATENCIES)
+
+
 def evaluation(n, folder):
     """Everything about it follows from ``n``, so that another process can tell what it must be."""
     runs = (
@@ -129,7 +135,9 @@ def evaluation(n, folder):
                 },
                 schema=RATES,
             ),
+            latencies=latencies(n),
         ),
+        Run("latencies", Granularity.LATENCIES, None, latencies=latencies(n + 1)),
     )
     return Evaluation(
         id=f"{n:012x}",
@@ -210,7 +218,9 @@ def test_round_trip_of_every_granularity(store, scratch):
             "runs/1/counts.parquet",
             "runs/1/responses.parquet",
             "runs/2/counters.parquet",
+            "runs/3/latencies.parquet",
             "runs/3/rates.parquet",
+            "runs/4/latencies.parquet",
         )
     ]
 
@@ -223,8 +233,8 @@ def test_list_shows_what_was_stored(store, scratch):
     assert [entry.id for entry in entries] == [e.id for e in sorted(entries, key=lambda e: (e.added, e.id))]
     assert {entry.title for entry in entries} == {"3", "5", "9"}
     entry = next(entry for entry in entries if entry.title == "9")
-    assert entry.runs == ("steps", "responses", "aggregate", "rates")
-    assert entry.mapping == {"steps": Mapping(9, 10, 2), "responses": None, "aggregate": None, "rates": None}
+    assert entry.runs == ("steps", "responses", "aggregate", "rates", "latencies")
+    assert entry.mapping == dict.fromkeys(entry.runs) | {"steps": Mapping(9, 10, 2)}
     assert entry.granularity["aggregate"] is Granularity.AGGREGATE
     assert (entry.source, entry.sha256, entry.note) == ("logs.zip", "ab" * 32, "odd")
     assert (entry.order, entry.reconstruction) == ("invented", True)
@@ -256,7 +266,8 @@ def test_manifest_is_plain_json(store, scratch):
         ["responses", "counts", "steps"],
         ["responses", "counts"],
         ["counters"],
-        ["rates"],
+        ["rates", "latencies"],
+        ["latencies"],
     ]
 
 
