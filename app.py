@@ -2,11 +2,13 @@
 
 import streamlit as st
 
-from specdash.ui import router, selection, text
+from specdash.ui import link, router, selection, text
 
 router.enter()
+link.begin()
 navigation = st.navigation(router.pages())
 st.session_state["selection"] = selection.sidebar()
 for what in selection.missing():
     text.notice(what, "error", "Not here.")
-navigation.run()
+with link.button():
+    navigation.run()

@@ -5,13 +5,14 @@ import streamlit as st
 from specdash import charts
 from specdash.report import tables
 from specdash.schema import Granularity
-from specdash.ui import figures
+from specdash.ui import figures, link
 from specdash.ui.page import begin, file_name, require_positions
 from specdash.ui.tables import show
 
 selected = begin("Draft positions", Granularity.AGGREGATE)
 k = require_positions(selected)
 rows, theme = selected.rows, figures.theme()
+link.default("lines", "pooled")
 lines = st.pills(
     "Lines beside the datasets", ["families", "pooled"], selection_mode="multi", default=["pooled"], key="lines",
     bind="query-params",

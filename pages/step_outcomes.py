@@ -5,7 +5,7 @@ import streamlit as st
 from specdash import charts
 from specdash.report import tables
 from specdash.schema import Granularity
-from specdash.ui import figures, library
+from specdash.ui import figures, library, link
 from specdash.ui.page import begin, file_name, require_positions
 from specdash.ui.tables import show
 
@@ -20,6 +20,7 @@ st.subheader("Observed outcomes against the constant-α model")
 by_dataset, by_family = library.fits(selected.choice)
 choices = {row["dataset"]: (row, by_dataset[row["dataset"]]) for row in reversed(rows.datasets)}
 choices |= {f"all {row['dataset']}": (row, by_family[row["dataset"]]) for row in rows.families}
+link.default("fit", next(iter(choices)))
 row, mle = choices[st.selectbox("Of", list(choices), key="fit", bind="query-params")]
 chart = charts.geometric_fit(row, theme, mle=mle)
 figures.show(chart, "figure_fit", file=file_name(selected, "figure5_geometric"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specdash.ui import text
+from specdash.ui import link, text
 
 
 def slider(label: str, low: int, high: int, default: int, key: str, help: str | None = None) -> int:
@@ -21,4 +21,5 @@ def slider(label: str, low: int, high: int, default: int, key: str, help: str | 
     asked = st.query_params.get(key)
     if asked is not None and not (asked.lstrip("-").isdecimal() and low <= int(asked) <= high):
         text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is {default} here.", "error")
+    link.default(key, default)
     return st.slider(label, low, high, default, key=key, bind="query-params", help=help)

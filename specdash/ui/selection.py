@@ -10,7 +10,7 @@ import streamlit as st
 
 from specdash.schema import Evaluation, InputError, Run
 from specdash.store import Entry
-from specdash.ui import library, text
+from specdash.ui import library, link, text
 
 _EVALUATION, _RUN, _DATASETS = "eval", "run", "ds"
 _MISSING, _CHOSEN, _ADDRESS = "_missing", "_chosen", "_address"
@@ -150,6 +150,7 @@ def _choose_run(evaluation: Evaluation) -> str:
     finest = min(evaluation.runs, key=lambda run: list(type(run.granularity)).index(run.granularity)).name
     if st.session_state.get(_RUN, finest) not in names:
         st.session_state[_RUN] = finest  # Only what is set by hand leaves the address as well.
+    link.default(_RUN, finest)
     return st.selectbox(
         "Run", names, index=names.index(finest), key=_RUN, bind="query-params", on_change=_clear_missing
     )

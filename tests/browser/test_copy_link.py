@@ -1,0 +1,80 @@
+"""The button "Copy link": what it copies shows the same numbers in anybody's browser, on any server."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.browser.dashboard import PAGES
+from tests.browser.test_pages import TABLES
+
+RUN = "7_draft"
+CONTROLS = {
+    "draft_positions": ({"lines": ["families", "pooled"]}, {"lines": ["pooled"]}),
+    "step_outcomes": ({"fit": ["all math"]}, {"fit": ["pooled"]}),
+    "shorter_blocks": ({"block": ["5"]}, {"block": ["7"]}),
+    "throughput": ({"rtt": ["100"], "stages": ["24"]}, {"rtt": ["25"], "stages": ["10"]}),
+}
+"""By page: its controls as a link may set them, and what they are at first."""
+
+CLIPBOARD = {"viewport": DESKTOP, "permissions": ["clipboard-read", "clipboard-write"]}
+
+
+def copied(tab):
+    """Press the button with the keyboard and return the link."""
+    button = tab.page.get_by_role("button", name="Copy link")
+    button.focus()
+    tab.page.keyboard.press("Enter")
+    expect(tab.page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
+    return tab.page.evaluate("navigator.clipboard.readText()")
+
+
+def numbers(tab, page):
+    """The cells of the page's tables, each as the browser draws it."""
+    titles = ["Upper bound on tok/s, 24 stages, latency only"] if page == "throughput" else TABLES[page]
+    return [tab.cells(title) for title in titles]
+
+
+def test_the_copied_link_shows_the_same_in_another_browser_on_a_fresh_server(server, fresh_server, open_tab, library):
+    tab, other = open_tab(server, **CLIPBOARD), open_tab(fresh_server, viewport=DESKTOP)
+    for page in PAGES:
+        chosen, _ = CONTROLS.get(page, ({}, {}))
+        if page == "prompt_difficulty":
+            continue  # This run has no prompts.
+        tab.open(page, eval=library.ids["reference"], run=RUN, ds=["gsm8k", "alpaca"], **chosen)
+        shown = numbers(tab, page)
+        link = urlsplit(copied(tab))
+        assert link.path == f"/{page}"
+        query = parse_qs(link.query)
+        assert query == {"eval": [library.ids["reference"]], "run": [RUN], "ds": ["gsm8k", "alpaca"]} | chosen
+        other.goto(f"{fresh_server.url}{link.path}?{link.query}")
+        assert numbers(other, page) == shown
+        if page in CONTROLS:
+            other.carries(**query)
+
+
+@pytest.mark.parametrize("page", CONTROLS)
+def test_the_link_names_what_is_at_its_default(page, server, open_tab, library):
+    tab = open_tab(server, **CLIPBOARD).open(page, eval=library.ids["reference"])
+    _, at_first = CONTROLS[page]
+    tab.carries(eval=library.ids["reference"])
+    expect(tab.page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    query = parse_qs(urlsplit(copied(tab)).query)
+    assert query == {"eval": [library.ids["reference"]], "run": ["7_draft_best_of_10"]} | at_first
+
+
+def test_where_the_browser_forbids_copying_the_link_can_be_selected(server, open_tab, library):
+    tab = open_tab(server, viewport=DESKTOP)
+    # What a browser does on a plain connection to another machine.
+    tab.page.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    tab.open("throughput", eval=library.ids["reference"], rtt="100")
+    expect(tab.page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    field = tab.page.get_by_label("Link to this page")
+    expect(field).to_be_hidden()
+    tab.page.get_by_role("button", name="Copy link").click()
+    expect(field).to_be_focused()
+    assert parse_qs(urlsplit(field.input_value()).query)["rtt"] == ["100"]
+    assert field.evaluate("field => field.value.slice(field.selectionStart, field.selectionEnd)") == field.input_value()
+    tab.select("ds", "gsm8k")  # It is another link now.
+    expect(field).to_be_hidden()
