@@ -207,6 +207,7 @@ LATENCIES = pl.Schema(
         "start_s": pl.Float64,  # when it was sent, after the first request of the run; null: not known
         "ttft_s": pl.Float64,  # from sending to the first chunk with content; null: not known, or none came
         "e2e_s": pl.Float64,  # from sending to the last chunk with content; null: not known, or it failed
+        "input_tokens": pl.Int64,  # null: not known
         "output_tokens": pl.Int64,  # as the server counts them; null: not known
         "gaps_s": pl.List(pl.Float64),  # between chunks, each of one or more tokens; null: not known
         "error": pl.String,  # why it failed, null when it did not

@@ -136,6 +136,7 @@ _RULES = {
             "seconds, 0 or more each",
         ),
         _outside("copy", 0, 2**31),
+        _outside("input_tokens", 0, _MOST),
         _outside("output_tokens", 0, _MOST),
     ),
 }

@@ -80,6 +80,7 @@ def changed(members, run, **cells):
         (0, {"e2e_s": 0.125}, "line 1: the first token came after the last"),
         (0, {"gaps_s": [0.5, -0.5]}, "line 1: gaps_s is impossible"),
         (0, {"gaps_s": [0.5, None]}, "line 1: gaps_s is impossible"),
+        (0, {"input_tokens": -1}, "line 1: input_tokens is impossible"),
         (0, {"output_tokens": -1}, "line 1: output_tokens is impossible"),
         (0, {"copy": -1}, "line 1: copy is impossible"),
         (0, {"dataset": None}, "line 1: dataset is missing"),
