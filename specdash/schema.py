@@ -95,6 +95,17 @@ def _rebuild(problem: str, file: str | None, line: int | None, found: str | None
     return error
 
 
+_JOINERS = "\u200c\u200d"
+
+
+def legible(text: str, instead: str = " ") -> str:
+    """Return text for people: what shows nothing or turns the direction of writing is replaced.
+
+    The joiners stay: emoji and some scripts are spelt with them.
+    """
+    return "".join(c if c.isprintable() or c in _JOINERS else instead for c in text)
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 

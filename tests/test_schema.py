@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdash.schema import Evaluation, Granularity, InputError, Mapping, RunWarning
+from specdash.schema import Evaluation, Granularity, InputError, Mapping, RunWarning, legible
 from tests.helpers import counter_run, counters
 
 text = st.text(st.characters(codec=None), max_size=40)
@@ -142,3 +142,11 @@ def test_what_the_user_said_wins_over_the_files():
 def test_warnings_are_values():
     assert RunWarning("code", "message") == RunWarning("code", "message")
     assert len({RunWarning("code", "message"), RunWarning("code", "message")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [("a\x1b[31mb\u202ec", "a [31mb c"), ("👩\u200d👧", "👩\u200d👧"), ("می\u200cخواهم", "می\u200cخواهم")],
+)
+def test_legible_text_keeps_what_letters_are_joined_with(raw, shown):
+    assert legible(raw) == shown

@@ -11,6 +11,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from specdash.schema import legible
+
 Row = Mapping[str, Any]
 """A row of numbers: "dataset", "family" and metrics, lists over positions, outcomes or blocks; None: undefined."""
 
@@ -20,13 +22,21 @@ TICK_LENGTH = 24
 LEGEND_LENGTH = 16
 """Characters of a name in a legend, two of which stand side by side on a phone."""
 
+_MEMBERS = frozenset(
+    """
+    __proto__ constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf
+    __defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__
+    """.split()
+)
+"""What every JavaScript object has: Streamlit looks each text of a figure up in an object of colours."""
+
 _HOVER_WIDTH = 40  # characters a line, about 250 px
 _CAPTION_NAME = 40
 
 
 def printable(name: object) -> str:
     """Return a name on one line, control and direction characters made blanks."""
-    text = "".join(c if c.isprintable() else " " for c in str("" if name is None else name)).strip()
+    text = legible(str("" if name is None else name)).strip()
     return text or "(no name)"
 
 
@@ -40,6 +50,8 @@ def escaped(text: str) -> str:
 
     Quotes stay: plotly decodes ``&lt;``, ``&gt;``, ``&amp;`` and numbers, not ``&quot;``.
     """
+    if text in _MEMBERS:
+        return f"&#{ord(text[0])};{text[1:]}"
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
 from specdash.report.tables import NO_SPECULATION, Row, Table, printed_rates, report_tables, throughput_bound
-from specdash.schema import POOLED, Evaluation, Run
+from specdash.schema import POOLED, Evaluation, Run, legible
 
 
 def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
@@ -71,4 +71,4 @@ def _text(text: str, style: str = "") -> Text:
 
 def printable(text: str) -> str:
     """Return a text from a file as one line without control characters, which a terminal would obey."""
-    return "".join(c if c.isprintable() else "�" for c in text)
+    return legible(text, "�")

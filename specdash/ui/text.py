@@ -7,13 +7,15 @@ from typing import Literal
 
 import streamlit as st
 
+from specdash.schema import legible
+
 _LONGEST = 400
 _MARKS = {"warning": ("#B7791F", "⚠"), "error": ("#C53030", "✕"), "info": ("#3182CE", "ℹ")}
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
     """Return the text on one line, control characters made visible, cut where it is very long."""
-    text = "".join(c if c.isprintable() else " " for c in text)
+    text = legible(text)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
