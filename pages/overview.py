@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from specdash.report import tables
+from specdash.report import sections
 from specdash.schema import Granularity
-from specdash.ui import library, router, shelf, text, uploads
-from specdash.ui.tables import show
+from specdash.ui import library, parts, router, shelf, text, uploads
 
 router.ensure()
 selected = st.session_state["selection"]
@@ -18,20 +17,9 @@ def library_section():
 
 
 def headline():
-    run, rows = selected.run, selected.rows
-    pooled = rows.datasets[-1] if rows.datasets else {}
-    counted = run.granularity.allows(Granularity.AGGREGATE)
-    facts = [
-        ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled) if counted else tables.UNDEFINED),
-        ("verify steps", f"{pooled['steps']:,}" if counted else tables.UNDEFINED),
-        ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
-        ("block length K", str(run.k) if run.k is not None else tables.UNDEFINED),
-        ("granularity", str(run.granularity)),
-    ]
-    if run.latencies is not None:
-        facts.insert(3, ("requests timed", f"{run.latencies.height:,}"))
+    run = selected.run
     with st.container(horizontal=True):
-        for label, value in facts:
+        for label, value in sections.facts(selected.subject):
             st.metric(label, value, border=True, width=150)
     if run.mapping:
         text.paragraph(f"Requests to responses: {run.mapping}.")
@@ -61,7 +49,6 @@ library_section()
 headline()
 if selected.run.granularity.allows(Granularity.RATES):
     st.subheader("Acceptance length")
-    table = tables.acceptance_length() if selected.run.rates is None else tables.printed_rates(selected.run.k)
-    show(table, selected.rows, table.key, file=f"{selected.evaluation.id}_{table.key}")
+    parts.show(selected, [sections.headline(selected.subject)])
 with st.expander("Configuration of the run", icon=":material/tune:"):
     shelf.configuration(selected)

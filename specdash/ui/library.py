@@ -6,12 +6,12 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
 import streamlit as st
 
-from specdash import families, ingest, metrics
+from specdash import families, ingest
 from specdash.ingest.jobs import Jobs, max_memory
-from specdash.schema import OTHER_FAMILY, Evaluation, Run
+from specdash.report.sections import Subject
+from specdash.schema import Evaluation, Run
 from specdash.store import Store, home
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference.zip"
@@ -54,16 +54,8 @@ def evaluation(id: str) -> Evaluation:
 
 def forget() -> None:
     """Drop what is cached of evaluations; called when one was removed or changed."""
-    for cached in (_evaluation, _chosen, _rows, _responses, _fits):
+    for cached in (_evaluation, _subject):
         cached.clear()
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The numbers of a run: rows by dataset with the pooled one last, and rows by family."""
-
-    datasets: list[metrics.Row]
-    families: list[metrics.Row]
 
 
 @dataclass(frozen=True)
@@ -94,47 +86,17 @@ def choice(id: str, run: str, datasets: tuple[str, ...] | None) -> Choice:
 _HASH = {Choice: lambda c: (str(c.root), c.id, c.run, c.datasets, c.families_stamp)}
 
 
-def _family_of(chosen: Choice) -> families.FamilyOf:
-    return families.load(Store(chosen.root).families_file())
-
-
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=_HASH)
-def _chosen(chosen: Choice) -> Run:
+@st.cache_resource(max_entries=32, show_spinner="Computing…", hash_funcs=_HASH)
+def _subject(chosen: Choice) -> Subject:
     run = _evaluation(chosen.root, chosen.id).run(chosen.run)
-    return run if chosen.datasets is None else metrics.restricted(run, chosen.datasets)
+    subject = Subject.of(run, families.load(Store(chosen.root).families_file()), chosen.datasets)
+    subject.rows  # Every page shows them: they are computed here, under the spinner.  # noqa: B018
+    return subject
 
 
-@st.cache_resource(max_entries=256, show_spinner="Computing…", hash_funcs=_HASH)
-def _rows(chosen: Choice) -> Rows:
-    return Rows(*metrics.run_rows(_chosen(chosen), _family_of(chosen)))
-
-
-def rows(chosen: Choice) -> Rows:
-    """Return the numbers of a choice."""
-    return _rows(chosen)
-
-
-@st.cache_resource(max_entries=8, show_spinner="Computing…", hash_funcs=_HASH)
-def _responses(chosen: Choice) -> pl.DataFrame:
-    sums = metrics.response_sums(_chosen(chosen))
-    family_of = _family_of(chosen)
-    known = {name: family_of(name) or OTHER_FAMILY for name in sums["dataset"].unique()}
-    return sums.with_columns(family=pl.col("dataset").replace_strict(known, return_dtype=pl.String))
-
-
-def responses(chosen: Choice) -> pl.DataFrame:
-    """Return one row a response of a choice: ``metrics.response_sums`` and the family of its dataset."""
-    return _responses(chosen)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=_HASH)
-def _fits(chosen: Choice) -> tuple[dict[str, list[float] | None], dict[str, list[float] | None]]:
-    return metrics.mle_outcomes(_chosen(chosen), _family_of(chosen))
-
-
-def fits(chosen: Choice) -> tuple[dict[str, list[float] | None], dict[str, list[float] | None]]:
-    """Return the maximum-likelihood geometric outcomes of a choice, by dataset and by family."""
-    return _fits(chosen)
+def subject(chosen: Choice) -> Subject:
+    """Return what a choice is about, with its numbers; shared by all sessions, so it must not be changed."""
+    return _subject(chosen)
 
 
 def datasets_of(run: Run) -> list[str]:

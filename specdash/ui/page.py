@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from specdash.report import sections
+from specdash.report.sections import Section
 from specdash.schema import Granularity
 from specdash.ui import library, router, text
 from specdash.ui.selection import Selection
-
-_NEEDS = {
-    Granularity.STEP: "an ordered log of steps",
-    Granularity.RESPONSE: "responses with their prompts",
-    Granularity.AGGREGATE: "counts",
-    Granularity.RATES: "acceptance data",
-}
-_HOLDS = {
-    Granularity.RESPONSE: "histograms without the order of steps",
-    Granularity.AGGREGATE: "counters without responses",
-    Granularity.RATES: "printed ratios without counts",
-    Granularity.LATENCIES: "latencies alone",
-}
 
 
 def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
@@ -47,19 +36,27 @@ def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
     scope = "all datasets" if selected.datasets is None else f"{len(selected.datasets)} of its datasets"
     kind = "reconstruction · " if evaluation.reconstruction else ""
     text.paragraph(f"{text.short(evaluation.title, 120)} · {kind}run {text.short(run.name, 80)} · {scope}", faint=True)
-    if not run.granularity.allows(needs):
-        text.notice(f"This page needs {_NEEDS[needs]}; this run holds {_HOLDS[run.granularity]}.", "info")
-        st.stop()
+    _end_where(sections.too_coarse(run, needs))
     return selected
+
+
+def begin_section(section: Section) -> Selection:
+    """Show the head of a section's page and return what it is about; the page ends here where the run lacks a need."""
+    selected = begin(section.title)
+    _end_where(section.missing(selected.subject))
+    return selected
+
+
+def _end_where(missing: str | None) -> None:
+    if missing is not None:
+        text.notice(missing, "info")
+        st.stop()
 
 
 def require_positions(selected: Selection) -> int:
     """Return the run's block length K; the page ends with one sentence when no counts by position are there."""
-    if selected.run.k and any(row["p"] for row in selected.rows.datasets):
-        return selected.run.k
-    reason = "this run's counters hold none" if selected.run.counters is not None else "no step of this run drafted any"
-    text.notice(f"This page needs counts by draft position; {reason}.", "info")
-    st.stop()
+    _end_where(sections.without_positions(selected.subject))
+    return selected.subject.k
 
 
 def file_name(selected: Selection, table: str) -> str:

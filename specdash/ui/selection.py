@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
+from specdash.report.sections import Rows, Subject
 from specdash.schema import Evaluation, InputError, Run
 from specdash.store import Entry
 from specdash.ui import library, link, text
@@ -36,19 +37,19 @@ class Selection:
         return library.choice(self.evaluation.id, self.run.name, self.datasets)
 
     @property
-    def rows(self) -> library.Rows:
+    def subject(self) -> Subject:
+        """The run over the chosen datasets, with its numbers."""
+        return library.subject(self.choice)
+
+    @property
+    def rows(self) -> Rows:
         """The numbers of the chosen datasets."""
-        return library.rows(self.choice)
+        return self.subject.rows
 
     @property
     def responses(self) -> pl.DataFrame:
         """One row a response of the chosen datasets, with its sums and its family (metrics.response_sums)."""
-        return library.responses(self.choice)
-
-    @property
-    def varies(self) -> bool:
-        """Whether steps drafted different numbers of tokens, so that rates by position have more than one reading."""
-        return any(row["p_exposed"] is not None and row["p_exposed"] != row["p"] for row in self.rows.datasets)
+        return self.subject.responses
 
 
 def sidebar() -> Selection | None:

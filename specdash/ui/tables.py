@@ -10,9 +10,9 @@ import streamlit as st
 
 from specdash import metrics
 from specdash.report import csv_text
+from specdash.report.sections import Rows
 from specdash.report.tables import UNDEFINED, Column, Table
 from specdash.schema import POOLED
-from specdash.ui.library import Rows
 
 _FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
 _TALLEST = 640  # px

@@ -1,0 +1,177 @@
+"""What a section of the report is made of, and what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from specdash.charts import Chart, Theme
+from specdash.families import FamilyOf
+from specdash.metrics import Row, mle_outcomes, response_sums, restricted, run_rows
+from specdash.report.tables import Table
+from specdash.schema import OTHER_FAMILY, Granularity, Run
+
+Outcomes = dict[str, list[float] | None]
+"""Modelled shares of steps by accepted tokens, by name of a dataset or family."""
+
+_NEEDS = {
+    Granularity.STEP: "an ordered log of steps",
+    Granularity.RESPONSE: "responses with their prompts",
+    Granularity.AGGREGATE: "counts",
+    Granularity.RATES: "acceptance data",
+}
+_HOLDS = {
+    Granularity.RESPONSE: "histograms without the order of steps",
+    Granularity.AGGREGATE: "counters without responses",
+    Granularity.RATES: "printed ratios without counts",
+    Granularity.LATENCIES: "latencies alone",
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The numbers of a run (metrics.run_rows): rows by dataset with the pooled one last, and rows by family."""
+
+    datasets: list[Row]
+    families: list[Row]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a section is about: a run over all its datasets or some, with its numbers.
+
+    Attributes:
+        run: The run; its tables hold the chosen datasets alone.
+        family_of: Family of a dataset name.
+        datasets: Chosen datasets, None for all.
+    """
+
+    run: Run
+    family_of: FamilyOf
+    datasets: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, run: Run, family_of: FamilyOf, datasets: tuple[str, ...] | None = None) -> Subject:
+        """Return a run as a subject, over some of its datasets (all of them when None)."""
+        return cls(run if datasets is None else restricted(run, datasets), family_of, datasets)
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The numbers of the chosen datasets."""
+        return Rows(*run_rows(self.run, self.family_of))
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """One row a response with its sums (metrics.response_sums) and the family of its dataset."""
+        sums = response_sums(self.run)
+        known = {name: self.family_of(name) or OTHER_FAMILY for name in sums["dataset"].unique()}
+        return sums.with_columns(family=pl.col("dataset").replace_strict(known, return_dtype=pl.String))
+
+    @cached_property
+    def fits(self) -> tuple[Outcomes, Outcomes]:
+        """The maximum-likelihood geometric outcomes, by dataset and by family."""
+        return mle_outcomes(self.run, self.family_of)
+
+    @property
+    def has_responses(self) -> bool:
+        """Whether responses are known one by one."""
+        return self.run.granularity.allows(Granularity.RESPONSE)
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether there are counts, so that ratios were not only printed."""
+        return self.run.granularity.allows(Granularity.AGGREGATE)
+
+    @property
+    def k(self) -> int:
+        """The block length K, 0 where it is not known."""
+        return self.run.k or 0
+
+    @property
+    def varies(self) -> bool:
+        """Whether steps drafted different numbers of tokens, so that rates by position have more than one reading."""
+        return any(row["p_exposed"] is not None and row["p_exposed"] != row["p"] for row in self.rows.datasets)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence that has to be read before what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class TablePart:
+    """A table of a section.
+
+    Attributes:
+        table: Its columns, title and note.
+        heading: Heading above it; None where the section's own says it.
+        extra: Rows below the others.
+        name: Name in file names; the table's key when None.
+    """
+
+    table: Table
+    heading: str | None = None
+    extra: tuple[Row, ...] = ()
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class FigurePart:
+    """A figure of a section.
+
+    Attributes:
+        name: Name in file names.
+        draw: The figure for a theme.
+        heading: Heading above it.
+    """
+
+    name: str
+    draw: Callable[[Theme], Chart]
+    heading: str | None = None
+
+
+Part = Note | TablePart | FigurePart
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report, which a page of the dashboard shows too.
+
+    Attributes:
+        key: Address of its page.
+        title: Title of its page.
+        parts: What it shows with every control at its default.
+        needs: The coarsest granularity that can fill it.
+        by_position: Whether it needs counts by draft position.
+    """
+
+    key: str
+    title: str
+    parts: Callable[[Subject], list[Part]]
+    needs: Granularity = Granularity.RATES
+    by_position: bool = False
+
+    def missing(self, subject: Subject) -> str | None:
+        """Return one sentence that says what the run lacks for this section, None when it lacks nothing."""
+        return too_coarse(subject.run, self.needs) or (without_positions(subject) if self.by_position else None)
+
+
+def too_coarse(run: Run, needs: Granularity) -> str | None:
+    """Return one sentence that says what a run lacks, None where it holds at least what is needed."""
+    if run.granularity.allows(needs):
+        return None
+    return f"This page needs {_NEEDS[needs]}; this run holds {_HOLDS[run.granularity]}."
+
+
+def without_positions(subject: Subject) -> str | None:
+    """Return one sentence that says why there are no counts by draft position, None where there are."""
+    run = subject.run
+    if run.k and any(row["p"] for row in subject.rows.datasets):
+        return None
+    reason = "this run's counters hold none" if run.counters is not None else "no step of this run drafted any"
+    return f"This page needs counts by draft position; {reason}."

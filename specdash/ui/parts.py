@@ -1,0 +1,27 @@
+"""The parts of a section on its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from specdash.report.sections import Note, Part, TablePart
+from specdash.ui import figures, tables, text
+from specdash.ui.page import file_name
+from specdash.ui.selection import Selection
+
+
+def show(selected: Selection, parts: Iterable[Part]) -> None:
+    """Show some parts of a section, one below the other."""
+    for part in parts:
+        if isinstance(part, Note):
+            text.notice(part.text, "info")
+            continue
+        if part.heading:
+            st.subheader(part.heading)
+        if isinstance(part, TablePart):
+            file = file_name(selected, part.name or part.table.key)
+            tables.show(part.table, selected.rows, part.table.key, file=file, extra=part.extra)
+        else:
+            figures.show(part.draw(figures.theme()), part.name, file=file_name(selected, part.name))
