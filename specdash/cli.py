@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -18,6 +18,10 @@ from specdash import families, ingest, report
 from specdash._version import VERSION
 from specdash.schema import Evaluation, InputError, Run
 from specdash.store import Store, home
+from specdash.verdict import Outcome
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _TEXT_WIDTH = 200  # Columns of text output that goes to no terminal: nothing is cut.
 
@@ -101,6 +105,23 @@ def report_command(source: str, run_name: str | None, fmt: str, out: Path | None
                 _print_text(evaluation, family_of, runs, stream)
 
 
+@cli.command("check")
+@click.argument("source", metavar="PATH|ID")
+@click.option("--run", "run_name", metavar="NAME", help="Only this run.")
+@click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@_set
+def check_command(source: str, run_name: str | None, fmt: str, settings: dict[str, Any]) -> None:
+    """Check whether a log is sound; exit with 1 when a check fails. Stores nothing."""
+    with _evaluation(source, Store(home()), settings) as evaluation:
+        runs = evaluation.runs if run_name is None else (evaluation.run(run_name),)
+        if fmt == "json":
+            click.echo(json.dumps(report.checks_document(evaluation, runs), indent=1))
+        else:
+            report.render_checks(evaluation, runs, _console(sys.stdout))
+    if any(finding.outcome is Outcome.FAIL for run in runs for finding in run.checks):
+        sys.exit(1)
+
+
 @contextmanager
 def _evaluation(source: str, library: Store, settings: dict[str, Any]) -> Iterator[Evaluation]:
     """Give the evaluation that a path or an id names."""
@@ -108,7 +129,7 @@ def _evaluation(source: str, library: Store, settings: dict[str, Any]) -> Iterat
     if not path.exists() and source in library:
         if settings:
             raise click.UsageError("--set goes with a path: a stored evaluation has its settings already")
-        yield library.open(source)
+        yield ingest.checked(library.open(source))
         return
     if not path.exists():
         raise InputError("neither a file or folder nor the id of a stored evaluation", found=source)
@@ -128,12 +149,13 @@ def _output(out: Path | None, name: str) -> Iterator[TextIO]:
 
 
 def _print_text(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
+    report.render_text(evaluation, family_of, runs, _console(stream))
+
+
+def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
-    terminal = stream.isatty()
-    report.render_text(
-        evaluation, family_of, runs, Console(file=stream, width=None if terminal else _TEXT_WIDTH, highlight=False)
-    )
+    return Console(file=stream, width=None if stream.isatty() else _TEXT_WIDTH, highlight=False)
 
 
 def _limits() -> ingest.Limits:
@@ -177,9 +199,9 @@ def add(paths: tuple[Path, ...], keep_original: bool, settings: dict[str, Any]) 
             failed = True
             continue
         click.echo(f"{evaluation.id}  {report.printable(evaluation.title)}")
-        for run in evaluation.runs:
-            for warning in run.warnings:
-                _say(f"{run.name}: {warning.message}")
+        for run in ingest.checked(evaluation).runs:
+            for _, line in report.told(run.checks):
+                _say(f"{run.name}: {line}")
     if failed:
         sys.exit(1)
 

@@ -77,7 +77,7 @@ def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
     family_of = families.load(library.families_file())
     path = Path(source)
     if not path.exists() and str(source) in library:
-        return Loaded(library.open(str(source)), family_of)
+        return Loaded(ingest.checked(library.open(str(source))), family_of)
     with tempfile.TemporaryDirectory(prefix="specdash-") as workspace:
         options = ingest.Options(dict(config or {}))
         limits = ingest.Limits.from_env(os.environ)

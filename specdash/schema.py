@@ -11,7 +11,7 @@ answers every question its files can answer:
 
 A run of any granularity may hold ``latencies`` beside the rest.
 
-This module knows nothing else of the project.
+This module knows nothing of the project but what a finding is.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from specdash.verdict import Finding
 
 MAX_DRAFTED = 64
 """Largest number of draft tokens a step may have; a larger one is taken for a mistake in the log."""
@@ -249,6 +251,7 @@ class Run:
         printed: Rows of a results table that stood beside the log, kept for comparison.
         steps: Parquet file of the ordered steps, for granularity step.
         latencies: LATENCIES, where they were measured; the only table for granularity latencies.
+        checks: What the checks found in it, with the settings it has; None while they were not made.
     """
 
     name: str
@@ -265,6 +268,7 @@ class Run:
     printed: tuple[dict[str, Any], ...] = ()
     steps: Path | None = None
     latencies: pl.DataFrame | None = None
+    checks: tuple[Finding, ...] | None = None
 
     @property
     def effective_config(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "data" / "reference.zip"
 CSV_FILES = """
 tableA_single_sample tableB_bon10_steps tableC_bon10_responses tableD_tau_vs_K_truncation tableE_step_level_std
-tableF_tok_per_s_pp10 bon10_per_response
+tableF_tok_per_s_pp10 bon10_per_response checks
 """.split()
 
 
@@ -190,7 +190,9 @@ def test_add_list_remove(run, home, packed):
     id_ = added.stdout.split()[0]
     assert added.stdout == f"{id_}  evaluation\n"
     assert len(id_) == 12 and set(id_) <= set("0123456789abcdef")
-    assert "specdash: K7: 2 responses have no rows in the log" in added.stderr
+    assert (
+        "specdash: K7: Absent requests: 2 of 108 responses, 1.9%: 2 responses have no rows in the log" in added.stderr
+    )
     (entry,) = json.loads(run("list", "--format", "json").stdout)
     assert list(entry) == ["id", "title", "source", "sha256", "runs", "added"]
     sha256 = subprocess.run(["sha256sum", packed], capture_output=True, text=True, check=True).stdout.split()[0]

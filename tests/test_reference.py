@@ -165,7 +165,7 @@ def test_keys_in_order(document):
     assert list(document) == ["specdash", "evaluation", "runs"]
     assert list(document["evaluation"]) == "id title source sha256 note reconstruction order".split()
     for run in document["runs"]:
-        assert list(run) == "name granularity k config mapping datasets families warnings".split()
+        assert list(run) == "name granularity k config mapping datasets families warnings verdict checks".split()
         for row in run["datasets"] + run["families"]:
             assert list(row) == KEYS
 
@@ -192,8 +192,27 @@ def test_what_the_evaluation_says_of_itself(document):
     assert "reconstruction" in evaluation["title"]
     assert evaluation["source"] == "reference.zip"
     codes = [[warning["code"] for warning in run["warnings"]] for run in document["runs"]]
-    # No disagreement with its own printed table, none with the stored ratios.
     assert codes == [["reconstruction"], ["absent_requests", "reconstruction", "order_invented"]]
+
+
+def test_it_is_sound_but_for_what_is_true_of_it(document):
+    """30,300 lines of samples, four of alpaca without log rows; it agrees with its own table and stored ratios."""
+    told = [
+        {c["check"]: c["outcome"] for c in run["checks"] if c["outcome"] in ("warn", "fail")}
+        for run in document["runs"]
+    ]
+    assert told == [
+        {"original_log": "warn"},
+        dict.fromkeys(("absent_requests", "equal_copies", "order_recorded", "original_log"), "warn"),
+    ]
+    assert [run["verdict"] for run in document["runs"]] == [
+        {"outcome": "warn", "fail": 0, "warn": 1, "pass": 11, "not_applicable": 17},
+        {"outcome": "warn", "fail": 0, "warn": 4, "pass": 21, "not_applicable": 4},
+    ]
+    figures = {check["check"]: check["figure"] for check in document["runs"][1]["checks"]}
+    assert figures["mapping"] == "30,296 of 30,296 match"
+    assert figures["absent_requests"].startswith("4 of 30,300 responses, 0.01%")
+    assert figures["order_drift"] == figures["zero_tails"] == "not available: the order of steps is invented"
 
 
 def test_configuration(document):

@@ -1,11 +1,12 @@
 """Counter files: drafts, accepted tokens and accepted tokens by position, summed over a dataset.
 
-Ratios stored beside the counts are recomputed and compared, never used.
+Ratios stored beside the counts are kept to be held against them, never used.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
 from specdash.formats.synonyms import COUNTER, match, normalised
@@ -15,7 +16,8 @@ _EXPECTED = "counts such as drafts, accepted_tokens, per_pos"
 _ACCEPTED = {*COUNTER["accepted"], *COUNTER["per_position"]}
 _DEEPEST = 8  # objects around the records
 _MOST = 2**53  # counts up to here are exact as a float too
-_RATIOS = ("tau", "rates", "verify_rate", "acceptance_ratio")
+_RATIOS = {"tau": "tau", "rates": "p", "verify_rate": "verify_rate", "acceptance_ratio": "acceptance_ratio"}
+"""Stored ratios to their names among printed ones."""
 
 
 def _is_record(value: Any) -> bool:
@@ -80,7 +82,21 @@ FORMAT = Format(
 )
 
 
-def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str, Any]], list[RunWarning]]:
+class Counted(NamedTuple):
+    """What a counter file holds.
+
+    Attributes:
+        rows: Rows of schema.COUNTERS.
+        stored: Ratios that stood beside the counts, as Run.printed has them, one row a dataset that has any.
+        warnings: What was assumed, and stored ratios that cannot be read.
+    """
+
+    rows: list[dict[str, Any]]
+    stored: list[dict[str, Any]]
+    warnings: list[RunWarning]
+
+
+def read(file: File, default: str, config_k: int | None) -> Counted:
     """Read a counter file.
 
     Args:
@@ -88,32 +104,32 @@ def read(file: File, default: str, config_k: int | None) -> tuple[list[dict[str,
         default: Dataset name of a record that names none.
         config_k: K by the configuration beside the file, None when it does not say.
 
-    Returns:
-        Rows of schema.COUNTERS, and warnings about stored ratios that the counts contradict.
-
     Raises:
         InputError: A count is missing, is no whole number, or contradicts another.
     """
     records = _records(read_json(file), default)
     if not records:
         raise InputError("no counters found", file=file.path, expected=_EXPECTED)
-    rows, warnings = [], []
+    found = Counted([], [], [])
     for name, record in records:
         fields = match(map(str, record), COUNTER, file=file.path)
         values = {column: record[field] for column, field in fields.items()}
         dataset = _dataset(values.get("dataset") or name, record, file.path)
         row = _row(values, dataset, file.path, config_k)
-        rows.append(row)
-        warnings += _disagreements(values, fields, row, file.path)
+        found.rows.append(row)
+        stored, unread = _stored(values, fields, row, file.path)
+        found.warnings.extend(unread)
+        if stored["decimals"]:
+            found.stored.append(stored)
         if row["drafted"] is None and row["block"] is not None:
             row["drafted"] = row["block"] * row["steps"]
-            warnings.append(
+            found.warnings.append(
                 RunWarning(
                     "drafted_assumed",
                     f"{dataset}: no count of drafted tokens; every step is taken to have drafted {row['block']}",
                 )
             )
-    return rows, warnings
+    return found
 
 
 def _dataset(name: Any, record: dict[str, Any], path: str) -> str:
@@ -252,33 +268,37 @@ def _block(steps: int, drafted: int | None, positions: list[int] | None, config_
     return k if drafted is None or drafted == k * steps else None
 
 
-def _disagreements(values: dict[str, Any], fields: dict[str, str], row: dict[str, Any], path: str) -> list[RunWarning]:
-    steps, drafted, accepted = row["steps"], row["drafted"], row["accepted"]
-    if not steps:
-        return []
-    k_sum = drafted if drafted is not None else row["block"] and row["block"] * steps
-    ours: dict[str, Any] = {"tau": 1 + accepted / steps}
-    if k_sum:
-        ours |= {"verify_rate": (steps + accepted) / (steps + k_sum), "acceptance_ratio": accepted / k_sum}
-    if row["per_position"] is not None:
-        ours["rates"] = [n / steps for n in row["per_position"]]
-    warnings = []
-    for column in _RATIOS:
-        stored, computed = values.get(column), ours.get(column)
-        if stored is None or computed is None or _agree(stored, computed):
+def _stored(
+    values: dict[str, Any], fields: dict[str, str], row: dict[str, Any], path: str
+) -> tuple[dict[str, Any], list[RunWarning]]:
+    """Return the ratios stored in a record, with their decimals and names there, and what is said of the unreadable."""
+    stored: dict[str, Any] = {"dataset": row["dataset"], "decimals": {}}
+    unread = []
+    for column, name in _RATIOS.items():
+        value = values.get(column)
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
             continue
-        shown = [f"{x:.4f}" for x in computed] if isinstance(computed, list) else f"{computed:.4f}"
-        said = f"stored {fields[column]} {str(stored)[:200]} is {shown} by the counts".replace("'", "")
-        warnings.append(RunWarning("ratio_disagrees", f"{path}: {row['dataset']}: {said}"))
-    return warnings
+        wanted = len(row["per_position"] or []) if name == "p" else None
+        if wanted == 0:
+            continue
+        if not (_is_ratios(value, wanted) if wanted else _is_ratio(value)):
+            shown = f"stored {fields[column]} {str(value)[:200]} is not {f'{wanted} ratios' if wanted else 'a ratio'}"
+            unread.append(RunWarning("ratio_unread", f"{path}: {row['dataset']}: {shown}".replace("'", "")))
+            continue
+        stored |= {name: value, f"{name}_called": fields[column]}
+        stored["decimals"][name] = max(map(_decimals, value)) if wanted else _decimals(value)
+    return stored, unread
 
 
-def _agree(stored: Any, computed: Any) -> bool:
-    """Tell whether a stored ratio, possibly rounded to 2 decimals or more, is the computed one."""
-    if isinstance(computed, list):
-        return isinstance(stored, list) and len(stored) == len(computed) and all(map(_agree, stored, computed))
-    if isinstance(stored, bool) or not isinstance(stored, int | float) or abs(stored) > _MOST:
-        return False
-    # Half a unit of the last printed decimal; a number in exponent notation counts as exact to 1e-6.
-    decimals = len(repr(float(stored)).partition(".")[2]) if "e" not in repr(float(stored)) else 6
-    return abs(stored - computed) <= 0.5000001 * 10.0 ** -max(2, min(decimals, 6))
+def _is_ratio(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= _MOST
+
+
+def _is_ratios(value: Any, wanted: int) -> bool:
+    return isinstance(value, list) and len(value) == wanted and all(map(_is_ratio, value))
+
+
+def _decimals(value: float) -> int:
+    """Return how exactly a number says itself: at least 2 decimals, at most 6; exponents are as exact as can be."""
+    text = repr(float(value))
+    return max(2, min(len(text.partition(".")[2]), 6)) if "e" not in text else 6

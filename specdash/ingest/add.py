@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from specdash.ingest import exported
+from specdash.ingest.checking import checked
 from specdash.ingest.options import Options, evaluation_id
 from specdash.ingest.read import read_source
 from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, open_source
@@ -44,6 +46,9 @@ def add(
             evaluation, said = exported.read(source, found, workspace, limits, progress)
         else:
             evaluation = read_source(source, workspace, options, progress)
+        seen = checked(said.applied(evaluation) if said else evaluation, progress)
+        findings = {run.name: run.checks for run in seen.runs}
+        evaluation = replace(evaluation, runs=tuple(replace(run, checks=findings[run.name]) for run in evaluation.runs))
         if progress:
             progress("store", 0, None)
         kept = path if keep_original and not found else None

@@ -9,11 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from specdash.checks import printed as printed_check
-from specdash.checks import run as run_check
 from specdash.formats import Role, config, counters, printed, samples, steplog
 from specdash.formats.base import File, stem
 from specdash.ingest import exported, mapping
+from specdash.ingest.checking import checked
 from specdash.ingest.discover import Discovered, RunFiles, discover
 from specdash.ingest.options import Options, evaluation_id
 from specdash.ingest.source import DEFAULT_LIMITS, Limits, Progress, Source, open_source
@@ -43,7 +42,7 @@ def read(
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Read an evaluation.
+    """Read an evaluation and check it.
 
     Args:
         path: A zip, a folder or a single file.
@@ -58,12 +57,12 @@ def read(
     with open_source(path, workspace, limits, progress) as source:
         if found := exported.recognise(source, options):
             evaluation, said = exported.read(source, found, workspace, limits, progress)
-            return said.applied(evaluation)
-        return read_source(source, workspace, options or Options(), progress)
+            return checked(said.applied(evaluation), progress)
+        return checked(read_source(source, workspace, options or Options(), progress), progress)
 
 
 def read_source(source: Source, workspace: Path, options: Options, progress: Progress | None = None) -> Evaluation:
-    """Read an opened evaluation; see ``read``."""
+    """Read an opened evaluation; see ``read``. It is not checked yet."""
     try:
         source.name.encode()
     except UnicodeEncodeError:
@@ -119,9 +118,6 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
         warnings.append(
             RunWarning("order_invented", "the order of steps is invented: nothing that depends on it is shown")
         )
-    warnings += run_check.notices(run)
-    if run.granularity is not Granularity.RATES:
-        warnings += printed_check.disagreements(run)
     if found.unread:
         listed = ", ".join(found.unread[:5]) + (", …" if len(found.unread) > 5 else "")
         warnings.append(RunWarning("unread_files", f"not read, as not recognised or not needed: {listed}"))
@@ -140,7 +136,7 @@ def _run(files: RunFiles, folder: Path, options: Options, say: Callable[[str], N
         run = _counter_run(files, k)
     else:
         return replace(_rates_run(files, tables), config=settings)
-    return replace(run, config=settings, printed=tables)
+    return replace(run, config=settings, printed=(*run.printed, *tables))
 
 
 def _step_run(files: RunFiles, folder: Path, say: Callable[[str], None]) -> Run:
@@ -223,13 +219,15 @@ def _sums(counts: pl.DataFrame) -> pl.DataFrame:
 
 def _counter_run(files: RunFiles, config_k: int | None) -> Run:
     rows: list[dict[str, Any]] = []
+    stored: list[dict[str, Any]] = []
     warnings: list[RunWarning] = []
     found = files.files(Role.COUNTERS)
     for file in found:
         default = stem(file) if len(found) > 1 else files.name.rpartition("/")[2]
-        new, said = counters.read(file, default, config_k)
-        rows += new
-        warnings += said
+        counted = counters.read(file, default, config_k)
+        rows += counted.rows
+        stored += counted.stored
+        warnings += counted.warnings
     names = [row["dataset"] for row in rows]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"dataset {twice} is counted twice", file=", ".join(file.path for file in found))
@@ -240,6 +238,7 @@ def _counter_run(files: RunFiles, config_k: int | None) -> Run:
         k=max((n for n in lengths if n is not None), default=None),
         warnings=tuple(warnings),
         counters=pl.DataFrame(rows, schema=COUNTERS),
+        printed=tuple(stored),
     )
 
 

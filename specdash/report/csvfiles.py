@@ -10,6 +10,7 @@ import polars as pl
 
 from specdash.families import FamilyOf
 from specdash.metrics import Row, response_sums, run_rows
+from specdash.report import soundness
 from specdash.report.tables import Column, report_tables
 from specdash.schema import LATENCIES, OTHER_FAMILY, Evaluation, Granularity, Run
 
@@ -66,9 +67,11 @@ def csv_text(frame: pl.DataFrame) -> str:
 
 def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
     """Return the supporting files of a run as frames, those its granularity can fill."""
-    timed = {} if run.latencies is None else {"latencies": _timed(run.latencies)}
+    beside = {} if run.checks is None else {"checks": soundness.frame(run.checks)}
+    if run.latencies is not None:
+        beside["latencies"] = _timed(run.latencies)
     if run.granularity is Granularity.LATENCIES:
-        return timed
+        return beside
     datasets, families = run_rows(run, family_of)
     rows = datasets + families
     made = {name: _frame(rows, keys) for name, keys in FILES.items()}
@@ -77,7 +80,7 @@ def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
         del made["tableB_bon10_steps"], made["tableC_bon10_responses"]
     else:
         made["bon10_per_response"] = _per_response(run, family_of)
-    return made | timed
+    return made | beside
 
 
 def _frame(rows: list[Row], keys: tuple[str, ...]) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 from specdash._version import VERSION
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
+from specdash.report import soundness
 from specdash.schema import Evaluation, Run
 
 Document = dict[str, Any]
@@ -20,6 +21,23 @@ def document(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...] 
         family_of: Family of a dataset name.
         runs: The runs to report, all when None.
     """
+    return _head(evaluation) | {
+        "runs": [run_document(run, family_of) for run in (evaluation.runs if runs is None else runs)],
+    }
+
+
+def checks_document(evaluation: Evaluation, runs: tuple[Run, ...]) -> Document:
+    """Return what the checks found in some runs of an evaluation, with the verdict over all of them."""
+    return _head(evaluation) | {
+        "verdict": soundness.verdict(finding for run in runs for finding in run.checks),
+        "runs": [
+            {"name": run.name, "verdict": soundness.verdict(run.checks), "checks": soundness.rows(run.checks)}
+            for run in runs
+        ],
+    }
+
+
+def _head(evaluation: Evaluation) -> Document:
     return {
         "specdash": VERSION,
         "evaluation": {
@@ -31,7 +49,6 @@ def document(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...] 
             "reconstruction": evaluation.reconstruction,
             "order": evaluation.order,
         },
-        "runs": [run_document(run, family_of) for run in (evaluation.runs if runs is None else runs)],
     }
 
 
@@ -48,4 +65,6 @@ def run_document(run: Run, family_of: FamilyOf) -> Document:
         "datasets": datasets,
         "families": families,
         "warnings": [{"code": warning.code, "message": warning.message} for warning in run.warnings],
+        "verdict": None if run.checks is None else soundness.verdict(run.checks),
+        "checks": None if run.checks is None else soundness.short_rows(run.checks),
     }

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
+from specdash.report import soundness
 from specdash.report.tables import NO_SPECULATION, Row, Table, printed_rates, report_tables, throughput_bound
 from specdash.schema import POOLED, Evaluation, Run, legible
+from specdash.verdict import Outcome, Verdict
 
 
 def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
@@ -34,8 +37,34 @@ def _heading(run: Run) -> RenderableType:
         lines.append(_text("configuration: " + ", ".join(f"{k}={v}" for k, v in run.effective_config.items())))
     if run.mapping:
         lines.append(_text(f"requests to responses: {run.mapping}"))
-    lines += [_text(f"! {warning.message}", "yellow") for warning in run.warnings]
-    return Group(*lines)
+    return Group(*lines, *_soundness(run))
+
+
+def _soundness(run: Run) -> list[Text]:
+    """Return the verdict of the checks and what is not as it should be; the rest is told by ``specdash check``."""
+    if run.checks is None:
+        return []
+    lines = [_text(f"checks: {Verdict.of(run.checks)}")]
+    for finding, line in soundness.told(run.checks):
+        style = "red" if finding.outcome is Outcome.FAIL else "yellow"
+        lines.append(_text(f"{soundness.MARKS[finding.outcome]} {line}", style))
+    return lines
+
+
+def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Console) -> None:
+    """Print what every check found in some runs, the worst first; why, where it is not as it should be."""
+    console.print(_text(evaluation.title, "bold"))
+    for run in runs:
+        console.print()
+        console.print(_text(f"Run {run.name}: {Verdict.of(run.checks)}", "bold underline"))
+        for row in soundness.rows(soundness.worst_first(run.checks)):
+            outcome = Outcome(row["outcome"])
+            style = {Outcome.FAIL: "red", Outcome.WARN: "yellow", Outcome.NOT_APPLICABLE: "dim"}.get(outcome, "")
+            line = f"{soundness.MARKS[outcome]} {row['outcome']:<{len(Outcome.NOT_APPLICABLE)}}  {row['title']}"
+            console.print(_text(f"{line}: {row['figure']}", style))
+            if outcome in (Outcome.FAIL, Outcome.WARN):
+                why = Text(f"{row['meaning']} Usual cause: {row['cause']}")
+                console.print(Padding(why, (0, 0, 0, 18), expand=False))
 
 
 def _tables(run: Run, family_of: FamilyOf) -> list[RenderableType]:

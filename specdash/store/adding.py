@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from specdash.schema import Evaluation
-from specdash.store import annotations, files, manifest, tables
+from specdash.store import annotations, files, findings, manifest, tables
 from specdash.store.annotations import Annotations
 
 _TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}
@@ -46,6 +46,8 @@ def prepare(
     content = manifest.text(evaluation, stored, size=files.size(folder), added=added)
     if said != Annotations():
         (folder / annotations.NAME).write_text(said.text(), encoding="ascii")
+    if checked := findings.text(evaluation, findings.settings_of(said.applied(evaluation))):
+        (folder / findings.NAME).write_text(checked, encoding="ascii")
     (folder / manifest.NAME).write_text(content, encoding="ascii")
     files.settle(folder)
 

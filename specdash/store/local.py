@@ -5,6 +5,7 @@
     <root>/evaluations/<id>/runs/<n>/{responses,counts,counters,rates,steps}.parquet
     <root>/evaluations/<id>/original/<source>      the input, when it was to be kept
     <root>/evaluations/<id>/annotations.json       what people say of it, once they do
+    <root>/evaluations/<id>/checks.json            what the checks found, made again where it does not count any more
     <root>/evaluations/<id>/manifest.json          a folder without one does not exist
     <root>/families.toml                           the user's families of datasets
     <root>/started                                 a dashboard has served this library
@@ -27,7 +28,7 @@ from typing import TypeVar
 import platformdirs
 
 from specdash.schema import Evaluation, InputError
-from specdash.store import adding, annotations, export, files, manifest
+from specdash.store import adding, annotations, export, files, findings, manifest
 from specdash.store.annotations import Annotations, Scalar
 from specdash.store.manifest import Entry
 from specdash.store.workspace import locked, workspace
@@ -157,6 +158,24 @@ class Store:
                 files.replace(folder / annotations.NAME, said.text(), scratch)
 
             self._read(id, change)
+
+    def keep_checks(self, evaluation: Evaluation) -> None:
+        """Keep what the checks found in a stored evaluation, in place of what they found before.
+
+        Args:
+            evaluation: As ``open`` returned it, with the findings of its runs.
+
+        Raises:
+            InputError: There is none of that id, it is damaged, or a newer specdash stored it.
+            OSError: It could not be written.
+            ValueError: A run was not checked.
+        """
+        content = findings.text(evaluation, findings.settings_of(evaluation))
+        if content is None:
+            raise ValueError(f"evaluation {evaluation.id} was not checked")
+        self._read(evaluation.id, manifest.entry)  # before anything is written for an id that may not exist
+        with self.workspace() as scratch:
+            self._read(evaluation.id, lambda folder: files.replace(folder / findings.NAME, content, scratch))
 
     def export(self, id: str, target: Path) -> Path:
         """Write an evaluation as one zip that ``specdash add`` takes in, annotations and all, without the kept input.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from specdash._version import VERSION
 from specdash.schema import Evaluation, Granularity, InputError, Mapping, Run, RunWarning
-from specdash.store import annotations, tables
+from specdash.store import annotations, findings, tables
+from specdash.verdict import Finding
 
 FORMAT = 1
 """Goes up whenever an older specdash would misread what a newer one stores."""
@@ -38,6 +39,7 @@ class Entry:
         mapping: By the name of the run; None without samples.
         notes: What people wrote about it.
         tags: Short words of people, to find it by.
+        checks: What the checks found, by the name of the run; a run that has to be checked anew is left out.
     """
 
     id: str
@@ -54,6 +56,7 @@ class Entry:
     mapping: dict[str, Mapping | None]
     notes: str = ""
     tags: tuple[str, ...] = ()
+    checks: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
 
 
 def run_folder(folder: Path, number: int) -> Path:
@@ -160,7 +163,8 @@ def entry(folder: Path) -> Entry:
     with _damaged():
         runs = found["runs"]
         names = tuple(run["name"] for run in runs)
-        beside = (path.stat().st_size for path in (folder / NAME, folder / annotations.NAME) if path.is_file())
+        names_beside = (NAME, annotations.NAME, findings.NAME)
+        beside = (path.stat().st_size for name in names_beside if (path := folder / name).is_file())
         stored = Entry(
             **_common(found),
             runs=names,
@@ -168,8 +172,11 @@ def entry(folder: Path) -> Entry:
             granularity={run["name"]: Granularity(run["granularity"]) for run in runs},
             mapping={run["name"]: _mapping(run) for run in runs},
         )
+        as_read = {run["name"]: dict(run["config_set"]) for run in runs}
     said = annotations.read(folder, names)
-    return replace(stored, title=said.title or stored.title, notes=said.notes, tags=said.tags)
+    settings = {name: config_set | said.config.get(name, {}) for name, config_set in as_read.items()}
+    checked = findings.load(folder, settings)
+    return replace(stored, title=said.title or stored.title, notes=said.notes, tags=said.tags, checks=checked)
 
 
 def evaluation(folder: Path) -> Evaluation:
@@ -181,7 +188,8 @@ def evaluation(folder: Path) -> Evaluation:
         InputError: A newer specdash wrote it.
     """
     stored = built(read(folder), lambda run: tables.read(run_folder(folder, run["folder"]), run["tables"]))
-    return annotations.read(folder, [run.name for run in stored.runs]).applied(stored)
+    said = annotations.read(folder, [run.name for run in stored.runs])
+    return findings.attached(said.applied(stored), folder)
 
 
 def built(found: dict[str, Any], load: Callable[[dict[str, Any]], dict[str, Any]]) -> Evaluation:

@@ -34,14 +34,14 @@ def read(folder, document, default="folder", config_k=None):
     ],
 )
 def test_shapes_of_documents(tmp_path, document):
-    rows, warnings = read(tmp_path, document)
-    assert rows == [ROW | {"dataset": "gsm8k"}, ROW_2 | {"dataset": "mbpp"}]
-    assert warnings == []
+    found = read(tmp_path, document)
+    assert found.rows == [ROW | {"dataset": "gsm8k"}, ROW_2 | {"dataset": "mbpp"}]
+    assert found.stored == found.warnings == []
 
 
 @pytest.mark.parametrize("document", [GSM8K, [GSM8K], {"counters": GSM8K}, {"a": {"b": {"c": [GSM8K]}}}])
 def test_a_single_record_without_a_name(tmp_path, document):
-    rows, _ = read(tmp_path, document)
+    rows = read(tmp_path, document).rows
     name = "folder" if document != {"counters": GSM8K} else "counters"
     assert rows == [ROW | {"dataset": name}]
 
@@ -59,42 +59,58 @@ def test_a_single_record_without_a_name(tmp_path, document):
     ],
 )
 def test_what_was_drafted(tmp_path, record, config_k, drafted, block, assumed):
-    (row,), warnings = read(tmp_path, record, config_k=config_k)
+    (row,), _, warnings = read(tmp_path, record, config_k=config_k)
     assert (row["drafted"], row["block"]) == (drafted, block)
     assert [warning.code for warning in warnings] == ["drafted_assumed"] * assumed
 
 
 @pytest.mark.parametrize(
-    ("stored_ratios", "told"),
+    ("ratios", "decimals"),
     [
-        # by hand: τ = 1 + 15/10, verify rate (10 + 15)/(10 + 30), ratio 15/30, rates 8/10 5/10 2/10
-        ({"acceptance_length": 2.5, "verify_rate": 0.625, "acceptance_ratio": 0.5}, []),
-        ({"accept_rates_by_position": [0.8, 0.5, 0.2]}, []),
-        ({"acceptance_length": 2.50001}, ["stored acceptance_length 2.50001 is 2.5000"]),
-        ({"acceptance_length": 2.504}, ["stored acceptance_length 2.504 is 2.5000"]),
-        ({"verify_rate": 0.63}, []),  # 0.625 rounded to 2 decimals
-        ({"verify_rate": 0.62}, []),
-        ({"verify_rate": 0.6}, ["stored verify_rate 0.6 is 0.6250"]),
-        (
-            {"accept_rates_by_position": [0.8, 0.6, 0.4]},
-            ["stored accept_rates_by_position [0.8, 0.6, 0.4] is [0.8000, 0.5000, 0.2000]"],
-        ),
-        ({"accept_rates_by_position": [0.8, 0.5]}, ["stored accept_rates_by_position [0.8, 0.5] is"]),
-        ({"draft_acceptance_rate": 0.5, "tau": 3}, ["stored tau 3 is 2.5000"]),
-        ({"tau": "2.5"}, ["stored tau 2.5 is 2.5000"]),
-        ({"tau": 10**400}, ["stored tau 1000"]),
-        ({"tau": None, "verify_rate": float("nan")}, []),
-        ({"tau": float("inf")}, []),
+        ({"acceptance_length": 2.5, "verify_rate": 0.625, "acceptance_ratio": 0.5}, [2, 3, 2]),
+        ({"acceptance_length": 2.50001}, [5]),
+        ({"acceptance_length": 2.1234567}, [6]),
+        ({"tau": 3}, [2]),
+        ({"verify_rate": 6e-9}, [6]),
+        ({"accept_rates_by_position": [0.8, 0.512, 0.2]}, [3]),
     ],
-)  # fmt: skip
-def test_stored_ratios_are_compared_and_not_used(tmp_path, stored_ratios, told):
-    rows, warnings = read(tmp_path, GSM8K | stored_ratios)
-    assert rows == [ROW | {"dataset": "folder"}]
-    assert {warning.code for warning in warnings} <= {"ratio_disagrees"}
-    assert len(warnings) == len(told)
-    for warning, says in zip(warnings, told, strict=True):
-        assert warning.message.startswith(f"counters.json: folder: {says}")
-        assert len(warning.message) < 400
+)
+def test_stored_ratios_are_kept_as_exact_as_they_are_and_not_used(tmp_path, ratios, decimals):
+    found = read(tmp_path, GSM8K | ratios)
+    assert found.rows == [ROW | {"dataset": "folder"}]
+    assert found.warnings == []
+    (stored,) = found.stored
+    names = {"acceptance_length": "tau", "accept_rates_by_position": "p"}
+    for (called, value), exact in zip(ratios.items(), decimals, strict=True):
+        name = names.get(called, called)
+        assert (stored[name], stored[f"{name}_called"], stored["decimals"][name]) == (value, called, exact)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "told"),
+    [
+        ({"accept_rates_by_position": [0.8, 0.5]}, "stored accept_rates_by_position [0.8, 0.5] is not 3 ratios"),
+        ({"accept_rates_by_position": [0.8, 0.5, None]}, "is not 3 ratios"),
+        ({"tau": "2.5"}, "stored tau 2.5 is not a ratio"),
+        ({"tau": 10**400}, "stored tau 1000"),
+        ({"tau": True}, "stored tau True is not a ratio"),
+        ({"verify_rate": -0.5}, "stored verify_rate -0.5 is not a ratio"),
+    ],
+)
+def test_stored_ratios_that_are_none_are_told(tmp_path, ratio, told):
+    found = read(tmp_path, GSM8K | ratio)
+    assert found.stored == []
+    (warning,) = found.warnings
+    assert warning.code == "ratio_unread"
+    assert warning.message.startswith("counters.json: folder: ") and told in warning.message
+    assert len(warning.message) < 400
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), float("inf")])
+def test_a_stored_ratio_of_nothing_is_passed_over(tmp_path, nothing):
+    found = read(tmp_path, GSM8K | {"tau": nothing, "verify_rate": 0.625})
+    assert found.warnings == []
+    assert [set(row["decimals"]) for row in found.stored] == [{"verify_rate"}]
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,3 @@ def test_more_drafted_tokens_than_positions_are_refused(tmp_path):
     with pytest.raises(InputError) as error:
         counters.read(stored(tmp_path, "counters.json", record), "x", None)
     assert "found 400; expected at most 40: 10 steps of 4" in str(error.value)
-
-
-def test_a_stored_ratio_is_called_by_the_name_it_has_in_the_file(tmp_path):
-    record = b'{"dataset": "gsm8k", "drafts": 10, "accepted_tokens": 20, "acceptance_length": 4.2}'
-    _, warnings = counters.read(stored(tmp_path, "counters.json", record), "x", None)
-    assert [w.message for w in warnings] == [
-        "counters.json: gsm8k: stored acceptance_length 4.2 is 3.0000 by the counts"
-    ]

@@ -134,11 +134,16 @@ def test_a_printed_table_beside_a_log_is_compared(tmp_path):
     agreeing = {"spec_log.csv": LOG, "samples.jsonl": SAMPLES, "results_table.txt": table.format("5.00", "0.5714")}
     (run,) = runs_of(tmp_path, agreeing)
     assert run["warnings"] == []
+    assert stored_ratios(run) == ("pass", "4 stored ratios as by the counts")
     (run,) = runs_of(tmp_path, agreeing | {"results_table.txt": table.format("5.01", "0.6")})
-    (message,) = warned(run, "printed_disagrees")
-    assert "d alen_mean 5.01, by the counts 5.00" in message
+    assert "d alen_mean 5.01, by the counts 5.00" in stored_ratios(run)[1]
     (run,) = runs_of(tmp_path, agreeing | {"results_table.txt": table.format("5.0", "-").replace("| d |", "| e |")})
-    assert "e is not in the log" in warned(run, "printed_disagrees")[0]
+    assert stored_ratios(run) == ("warn", "e is not in the log")
+
+
+def stored_ratios(run):
+    (found,) = [(check["outcome"], check["figure"]) for check in run["checks"] if check["check"] == "stored_ratios"]
+    return found
 
 
 def test_printed_rates_alone(tmp_path):

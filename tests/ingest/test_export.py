@@ -39,7 +39,7 @@ def other(tmp_path):
 
 
 def document(evaluation):
-    return report.document(evaluation, FAMILY_OF)
+    return report.document(ingest.checked(evaluation), FAMILY_OF)
 
 
 def members(path):
@@ -232,8 +232,9 @@ def test_command_line(library, tmp_path, monkeypatch):
     assert json.loads(run("report", "new/x.zip", "--format", "json")[1]) == stored
     assert stored["evaluation"]["title"] == "mine"
     Store(library).remove(id)
-    assert run("add", "new/x.zip") == (0, f"{id}  mine\n")
-    assert run("add", "new/x.zip") == (0, f"{id}  mine\n")
+    for _ in range(2):
+        code, said = run("add", "new/x.zip")
+        assert code == 0 and said.startswith(f"{id}  mine\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{id}.specdash.zip", "new", "variable-k.zip"]
 
 

@@ -1,0 +1,158 @@
+"""What the run is a sample of: prompts, datasets, the order in which they came, and whether it is a log at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from specdash.checks import words
+from specdash.checks.registry import Result, check, idle, passed, warned
+from specdash.checks.subject import Subject
+from specdash.schema import Granularity
+
+FEWEST_PROMPTS = 20
+"""Prompts of a dataset below which an interval over prompts is rough."""
+
+_DOMINANT = {2: 2 / 3}
+_DOMINANT_OF_MORE = 1 / 2
+
+_DRIFT_ERRORS = 4.0
+_DRIFT_SHARE = 0.05
+
+
+def _prompts(subject: Subject) -> dict[str, int]:
+    """Return the number of prompts by dataset, of those where prompts are known."""
+    known = subject.responses.filter(pl.col("prompt").is_not_null())
+    counted = known.group_by("dataset", maintain_order=True).agg(pl.col("prompt").n_unique())
+    return dict(counted.rows())
+
+
+@check(
+    "several_prompts",
+    title="One prompt only",
+    meaning="Copies of one prompt say how it is answered again, nothing about other prompts: there is no interval.",
+    cause="A smoke test, or a prompt id that is the same on every line.",
+    needs=Granularity.RESPONSE,
+)
+def _several_prompts(subject: Subject) -> Result:
+    prompts = _prompts(subject)
+    if not prompts:
+        return idle("no samples say which prompt a response answers")
+    single = [words.name(dataset) for dataset, count in prompts.items() if count == 1]
+    if single:
+        return warned(f"one prompt in {words.listed(single)}")
+    return passed(f"{words.plural(sum(prompts.values()), 'prompt')} in {words.plural(len(prompts), 'dataset')}")
+
+
+@check(
+    "enough_prompts",
+    title="Few prompts",
+    meaning="Prompts differ far more than copies or steps of one: with few of them the numbers are of these prompts, "
+    "and an interval over prompts is rough, below 5 refused.",
+    cause="A subset taken to save time.",
+    needs=Granularity.RESPONSE,
+)
+def _enough_prompts(subject: Subject) -> Result:
+    prompts = _prompts(subject)
+    if not prompts:
+        return idle("no samples say which prompt a response answers")
+    few = [f"{words.name(dataset)}: {count}" for dataset, count in prompts.items() if count < FEWEST_PROMPTS]
+    return warned(words.listed(few)) if few else passed(f"{min(prompts.values()):,} or more in every dataset")
+
+
+@check(
+    "balanced_pool",
+    title="Dominating dataset",
+    meaning="The pooled row weighs datasets by their steps. Where one has most of them, the row is about that one: "
+    "give it by dataset, or weigh datasets as they are used.",
+    cause="A dataset with long responses, hard to draft, so that it takes many steps.",
+    needs=Granularity.AGGREGATE,
+)
+def _balanced_pool(subject: Subject) -> Result:
+    steps = {name: tally.steps for name, tally in subject.tallies.items() if tally.steps}
+    if len(steps) < 2:
+        return idle("one dataset")
+    total = sum(steps.values())
+    largest = max(steps, key=steps.__getitem__)
+    figure = f"{words.name(largest)} has {words.share(steps[largest], total)} of the steps of {len(steps)} datasets"
+    most = _DOMINANT.get(len(steps), _DOMINANT_OF_MORE)
+    return warned(figure) if steps[largest] > most * total else passed(figure)
+
+
+@check(
+    "order_drift",
+    title="Drift over requests",
+    meaning="Acceptance changed over the run, within datasets, by more than prompts explain: the numbers are of a "
+    "system that was not the same at its start and its end.",
+    cause="A cache of earlier answers that fills (suffix decoding), a drafter or load that changed, prompts sorted by "
+    "difficulty.",
+    needs=Granularity.RESPONSE,
+    ordered=True,
+)
+def _order_drift(subject: Subject) -> Result:
+    measured = (
+        subject.responses.sort("response")
+        .filter(pl.col("tau").is_not_null())
+        .with_columns(
+            place=(pl.int_range(pl.len()).over("dataset") + 0.5) / pl.len().over("dataset") - 0.5,
+            rest=pl.col("tau") - pl.col("tau").mean().over("dataset"),
+            unit=pl.coalesce(pl.col("prompt"), pl.col("response").cast(pl.String)),
+        )
+    )
+    # An interval over prompts rests on their number; with few of them any sorted list of prompts is a drift.
+    units = measured.select(pl.struct("dataset", "unit").n_unique()).item() if measured.height else 0
+    if units < FEWEST_PROMPTS:
+        return idle(f"needs {FEWEST_PROMPTS} prompts")
+    slope, error = _slope(measured)
+    if slope is None:
+        return idle("one response a dataset")
+    level = measured["tau"].mean()
+    figure = (
+        f"τ_r changes by {slope:+.3f} ± {error:.3f} (standard error over prompts) from the first request to the last"
+    )
+    drifts = abs(slope) > _DRIFT_ERRORS * error and abs(slope) > _DRIFT_SHARE * level
+    return (warned if drifts else passed)(figure.replace("-", "−"))
+
+
+def _slope(measured: pl.DataFrame) -> tuple[float | None, float]:
+    """Regress τ_r, less its dataset's mean, on the place in its dataset; the error is clustered by prompt.
+
+    Args:
+        measured: ``dataset, unit, place`` (−0.5 to 0.5 over a dataset), ``rest``.
+
+    Returns:
+        Change over the whole length and its standard error; None when places do not vary.
+    """
+    x, y = measured["place"].to_numpy(), measured["rest"].to_numpy()
+    spread = float(x @ x)
+    if spread <= 0:
+        return None, 0.0
+    slope = float(x @ y) / spread
+    scored = measured.select("dataset", "unit", score=pl.Series(x * (y - slope * x)))
+    scores = scored.group_by("dataset", "unit").agg(pl.col("score").sum())["score"].to_numpy()
+    units = scores.size
+    return slope, float(np.sqrt(units / (units - 1) * (scores @ scores))) / spread
+
+
+@check(
+    "order_recorded",
+    title="Order of steps",
+    meaning="Nothing that depends on the order of steps is shown: no trend, no autocorrelation, no replay.",
+    cause="Steps rebuilt from counts.",
+    needs=Granularity.STEP,
+)
+def _order_recorded(subject: Subject) -> Result:
+    return passed("recorded") if subject.order_recorded else warned("invented")
+
+
+@check(
+    "original_log",
+    title="Origin",
+    meaning="Its numbers are those it was built to have; what it was not built for, it cannot show.",
+    cause="Data built from printed tables.",
+    needs=Granularity.LATENCIES,
+)
+def _original_log(subject: Subject) -> Result:
+    if subject.reconstruction:
+        return warned("a reconstruction from printed tables, not the original log")
+    return passed("a log")
