@@ -3,7 +3,7 @@
 import streamlit as st
 
 from specdash import metrics
-from specdash.ui import router, text
+from specdash.ui import corrections, router, text
 
 router.ensure()
 text.title("Methods")
@@ -23,7 +23,7 @@ found = [
     for metric in map(metrics.get, metrics.KEYS)
     if search.casefold() in f"{metric.key} {metric.label} {metric.definition}".casefold()
 ]
-if not found:
+if not found and not corrections.mentioned(search):
     text.notice(f"No metric mentions {search}.", "info")
 for metric in found:
     with st.container(border=True, key=f"method-{metric.key}"):
@@ -34,3 +34,4 @@ for metric in found:
         st.caption(
             f"Unit: {unit} · Estimator: {metric.estimator} · Needs: {NEEDS[metric.needs]} · Source: {metric.source}"
         )
+corrections.show(search)

@@ -13,10 +13,14 @@ from specdash.charts.palette import Theme, family_colour, run_colours
 from specdash.charts.positions import acceptance_by_position, position_heatmap
 from specdash.charts.prompts import tau_violins, within_share
 from specdash.charts.responses import length_against_tau
+from specdash.charts.speedup import Axis, Curve, Mark, speedup_curves
 from specdash.charts.throughput import rtt_bars, rtt_lines
 
 __all__ = [
+    "Axis",
     "Chart",
+    "Curve",
+    "Mark",
     "Measured",
     "Theme",
     "acceptance_by_position",
@@ -31,6 +35,7 @@ __all__ = [
     "rtt_lines",
     "run_colours",
     "sigma_against_geometric",
+    "speedup_curves",
     "tau_by_block",
     "tau_by_dataset",
     "tau_violins",

@@ -23,3 +23,68 @@ def slider(label: str, low: int, high: int, default: int, key: str, help: str | 
         text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is {default} here.", "error")
     link.default(key, default)
     return st.slider(label, low, high, default, key=key, bind="query-params", help=help)
+
+
+def decimal(label: str, low: float, high: float, default: float, key: str, help: str | None = None) -> float:
+    """Show a slider of hundredths that is bound to the address.
+
+    Args:
+        label: What it sets, with its unit.
+        low: Smallest value.
+        high: Largest value.
+        default: Value without a link that says another.
+        key: Name in the address.
+        help: Explanation on demand.
+    """
+    asked = st.query_params.get(key)
+    if asked is not None and not _within(asked, low, high):
+        text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is {default:g} here.", "error")
+    link.default(key, default)
+    return st.slider(label, low, high, default, step=0.01, key=key, bind="query-params", help=help)
+
+
+def number(label: str, low: float, high: float, key: str, help: str | None = None) -> float | None:
+    """Show a box for a number that may be left empty, bound to the address.
+
+    Args:
+        label: What it sets, with its unit.
+        low: Smallest value.
+        high: Largest value.
+        key: Name in the address.
+        help: Explanation on demand.
+
+    Returns:
+        None while it is empty.
+    """
+    asked = st.query_params.get(key)
+    if asked and not _within(asked, low, high):
+        text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is left empty here.", "error")
+    link.default(key, "")
+    return st.number_input(label, low, high, None, 0.01, key=key, help=help, placeholder="none", bind="query-params")
+
+
+def _within(asked: str, low: float, high: float) -> bool:
+    try:
+        return low <= float(asked) <= high
+    except ValueError:
+        return False
+
+
+def choice(label: str, options: list[str], key: str, help: str | None = None) -> str:
+    """Show a row of options that is bound to the address; the first is the default.
+
+    Args:
+        label: What it chooses.
+        options: As they read, and as the address spells them.
+        key: Name in the address.
+        help: Explanation on demand.
+    """
+    asked = st.query_params.get(key)
+    if asked is not None and asked not in options:
+        shown = f"{label}: there is no {text.short(asked, 40)}, which this link names; it is {options[0]} here."
+        text.notice(shown, "error")
+    link.default(key, options[0])
+    chosen = st.segmented_control(
+        label, options, default=options[0], key=key, bind="query-params", help=help, required=True
+    )
+    return chosen or options[0]

@@ -31,7 +31,10 @@ def pages() -> dict[str, list[StreamlitPage]]:
             _page("shorter_blocks", "Shorter blocks", "content_cut"),
             _page("prompt_difficulty", "Prompt difficulty", "scatter_plot"),
         ],
-        "Decide": [_page("throughput", "Throughput", "speed")],
+        "Decide": [
+            _page("throughput", "Throughput", "speed"),
+            _page("speed_up", "Speed-up", "rocket_launch"),
+        ],
         "About": [_page("methods", "Methods", "functions")],
     }
 

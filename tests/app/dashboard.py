@@ -20,6 +20,7 @@ PAGES = (
     "shorter_blocks",
     "prompt_difficulty",
     "throughput",
+    "speed_up",
     "methods",
 )
 

@@ -131,3 +131,11 @@ def test_an_empty_library_can_be_filled(empty):
     assert shown.said()[1] == "The library is empty. Drop a zip of logs below to begin."
     assert shown.app.file_uploader
     shown.page("methods")
+
+
+def test_methods_set_what_is_documented_beside_what_holds(dashboard):
+    shown = dashboard("reference", find="worked example").page("methods")
+    said = " ".join(shown.said())
+    assert "2.3e-7" in said and "2.70e-7" in said
+    assert not shown.app.latex
+    assert "No metric mentions" not in said

@@ -19,6 +19,7 @@ PAGES = {
     "shorter_blocks": "Shorter blocks",
     "prompt_difficulty": "Prompt difficulty",
     "throughput": "Throughput",
+    "speed_up": "Speed-up",
     "methods": "Methods",
 }
 """Title in the menu by address."""

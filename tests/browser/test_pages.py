@@ -35,6 +35,7 @@ TABLES = {
     "shorter_blocks": ["Implied acceptance length at shorter blocks"],
     "prompt_difficulty": ["Prompt difficulty and sampling noise"],
     "throughput": ["Upper bound on tok/s, 10 stages, latency only"],
+    "speed_up": ["Speed-up by dataset"],
     "methods": [],
 }
 
