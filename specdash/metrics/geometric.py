@@ -17,34 +17,46 @@ def tau_of_alpha(alpha: float, exposed_share: np.ndarray) -> float:
     return 1.0 + float(np.polyval(np.append(exposed_share[::-1], 0.0), alpha))
 
 
-def implied_alpha(tau: float, exposed_share: np.ndarray) -> float:
+def implied_alpha(tau: np.ndarray | float, exposed_share: np.ndarray) -> np.ndarray:
     """Return the α at which the model has acceptance length ``tau`` (the moment estimate).
 
     τ(α) is a polynomial with non-negative coefficients, so it is increasing and convex on [0, 1]: Newton's
     method started at 1 falls monotonically to the only root. ``scipy.optimize.brentq`` gives the same to 1e-12
-    (tested) but takes longer to import than a report takes to compute.
+    (tested) but takes longer to import than a report takes to compute, and solves one equation at a time.
 
     Args:
-        tau: Observed acceptance length, 1..1 + Σ exposed_share.
-        exposed_share: Shape (k,), share of drafted steps with K_s > i.
+        tau: Shape (...), observed acceptance length, 1..1 + Σ exposed_share; NaN where undefined.
+        exposed_share: Shape (..., k), share of drafted steps with K_s > i.
+
+    Returns:
+        Shape (...), NaN where ``tau`` is.
 
     Raises:
         ValueError: ``tau`` lies outside what any α gives.
     """
-    coefficients = np.append(exposed_share[::-1], 1.0 - tau)
-    slope = np.polyder(coefficients)
-    ceiling = 1.0 + float(exposed_share.sum())
-    if not 1.0 <= tau <= ceiling * (1 + 1e-12):
-        raise ValueError(f"acceptance length {tau} is not within 1 and {ceiling}")
-    if tau <= 1.0:
-        return 0.0
-    alpha = 1.0
+    tau = np.asarray(tau, dtype=float)
+    ceiling = 1.0 + exposed_share.sum(axis=-1)
+    outside = (tau < 1.0 - 1e-12) | (tau > ceiling * (1 + 1e-12))
+    if outside.any():
+        raise ValueError(f"acceptance length {tau[outside].flat[0]} is not within 1 and {ceiling[outside].flat[0]}")
+    alpha = np.ones_like(tau)
     for _ in range(200):
-        step = float(np.polyval(coefficients, alpha) / np.polyval(slope, alpha))
-        if step <= 0 or alpha - step == alpha:
+        value, slope = _horner(exposed_share, alpha)
+        step = np.divide(value + 1.0 - tau, slope, out=np.zeros_like(tau), where=slope > 0)
+        moved = np.where(step > 0, np.maximum(alpha - step, 0.0), alpha)
+        if (moved == alpha).all():
             break
-        alpha = max(alpha - step, 0.0)
-    return alpha
+        alpha = moved
+    return np.where(np.isnan(tau), np.nan, np.where(tau <= 1.0, 0.0, alpha))
+
+
+def _horner(exposed_share: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Σ_i share_i α^(i+1) and its derivative; both of alpha's shape."""
+    value, slope = np.zeros_like(alpha), np.zeros_like(alpha)
+    for share in np.moveaxis(exposed_share, -1, 0)[::-1]:
+        slope = slope * alpha + value + share
+        value = (value + share) * alpha
+    return value, slope
 
 
 def outcome(alpha: float, blocks_share: np.ndarray) -> np.ndarray:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from specdash.metrics.group import Group
+from specdash.metrics.tally import Tally
 from specdash.schema import Granularity
 
 Value = float | int | list[float | None] | None
@@ -20,6 +23,30 @@ class Shape(StrEnum):
     POSITION = "position"  # k values, draft position 0..k-1
     OUTCOME = "outcome"  # k + 1 values, accepted tokens 0..k
     BLOCK = "block"  # k values, block length 1..k
+
+
+class Scale(StrEnum):
+    """The scale on which an interval is symmetric."""
+
+    LOG = "log"  # lengths and spreads
+    LOGIT = "logit"  # shares
+
+
+@dataclass(frozen=True)
+class Uncertain:
+    """A metric that is estimated from a sample of prompts, and how its interval is made.
+
+    Attributes:
+        estimate: Tally to values, shape (...) or (..., n); NaN where undefined, None where the counts are not known.
+        scale: The scale on which the interval is symmetric.
+        over: The steps that the estimate rests on, of the same shape; a prompt without any says nothing about it.
+        limits: Block length of the run to the smallest and largest value there can be; None without such.
+    """
+
+    estimate: Callable[[Tally], np.ndarray | None]
+    scale: Scale
+    over: Callable[[Tally], np.ndarray]
+    limits: Callable[[int], tuple[np.ndarray | float, np.ndarray | float]] | None
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,7 @@ class Metric:
         compute: Group of steps to value.
         shape: What a list value runs over.
         percent: Shown in percent (stored as a fraction).
+        uncertain: How its interval is made, None for a metric that has none.
     """
 
     key: str
@@ -53,6 +81,7 @@ class Metric:
     compute: Callable[[Group], Value]
     shape: Shape = Shape.SCALAR
     percent: bool = False
+    uncertain: Uncertain | None = None
 
     def value(self, group: Group) -> Value:
         """Return the value for a group of steps, None where the group's granularity cannot give it."""

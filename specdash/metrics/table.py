@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from specdash.metrics import acceptance, responses
+from specdash.metrics import acceptance, fit, positions, responses
 from specdash.metrics.group import groups
 from specdash.metrics.registry import all_metrics
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
-DECLARED_IN = (acceptance, responses)
+DECLARED_IN = (acceptance, positions, fit, responses)
 """Importing these modules declares their metrics."""
 
 KEYS = """
@@ -54,8 +54,8 @@ def mle_outcomes(
     """Return the geometric model's outcomes at the maximum-likelihood α, by dataset (and pooled) and by family."""
     by_dataset, by_family = groups(run, family_of)
     return (
-        {group.name: acceptance.mle_outcome(group) for group in by_dataset},
-        {group.name: acceptance.mle_outcome(group) for group in by_family},
+        {group.name: fit.mle_outcome(group) for group in by_dataset},
+        {group.name: fit.mle_outcome(group) for group in by_family},
     )
 
 

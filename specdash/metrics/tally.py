@@ -1,12 +1,13 @@
 """Tallies: the few counts of a set of verify steps from which every step-level metric follows.
 
-They add up, so a family or the pooled row is the sum of its datasets' tallies, never an average of ratios.
+They add up, so a family or the pooled row is the sum of its datasets' tallies, never an average of ratios. A tally may
+be of many sets at once, one a prompt or one a resample: then every count has the same leading axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,11 @@ import polars as pl
 
 from specdash.schema import Run
 
+Count = int | np.ndarray
+"""A whole number, or an array of shape (...) when the tally is of many sets."""
+
 Counts = np.ndarray
-"""One-dimensional int64 array."""
+"""Array of shape (..., k) or (..., k + 1), int64; float64 for resamples."""
 
 
 @dataclass(frozen=True)
@@ -28,21 +32,21 @@ class Tally:
         undrafted: Steps with K_s = 0; None when the source does not count them.
         drafted: Sum of K_s; None when not known.
         accepted: Sum of a_s.
-        hits: Shape (k,), steps with a_s >= i + 1; None without per-position counts.
-        exposed: Shape (k,), steps with K_s > i; None when the mix of K_s is not known.
-        risk: Shape (k,), steps with K_s > i and a_s >= i; None when the mix of K_s is not known.
+        hits: Shape (..., k), steps with a_s >= i + 1; None without per-position counts.
+        exposed: Shape (..., k), steps with K_s > i; None when the mix of K_s is not known.
+        risk: Shape (..., k), steps with K_s > i and a_s >= i; None when the mix of K_s is not known.
         full: Steps with a_s = K_s; None when the mix of K_s is not known.
     """
 
     k: int | None
-    steps: int
-    undrafted: int | None
-    drafted: int | None
-    accepted: int
+    steps: Count
+    undrafted: Count | None
+    drafted: Count | None
+    accepted: Count
     hits: Counts | None
     exposed: Counts | None
     risk: Counts | None
-    full: int | None
+    full: Count | None
 
     @classmethod
     def of_joint(cls, joint: np.ndarray) -> Tally:
@@ -116,19 +120,31 @@ class Tally:
             full=_sum(self.full, other.full),
         )
 
+    def mapped(self, linear: Callable[[np.ndarray], np.ndarray]) -> Tally:
+        """Return the tally with a linear map over the leading axes applied to every count that is known."""
+        known = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "k"}
+        return replace(self, **{name: linear(np.asarray(x)) for name, x in known.items() if x is not None})
+
     @property
     def outcomes(self) -> Counts | None:
-        """Shape (k + 1,), drafted steps that accepted exactly j tokens."""
+        """Shape (..., k + 1), drafted steps that accepted exactly j tokens."""
         if self.hits is None:
             return None
-        return -np.diff(np.concatenate([[self.steps], self.hits, [0]]))
+        ends = np.zeros_like(lifted(self.steps))
+        return -np.diff(np.concatenate([lifted(self.steps), self.hits, ends], axis=-1), axis=-1)
 
     @property
     def blocks(self) -> Counts | None:
-        """Shape (k + 1,), drafted steps by K_s; index 0 is always 0."""
+        """Shape (..., k + 1), drafted steps by K_s; index 0 is always 0."""
         if self.exposed is None:
             return None
-        return np.concatenate([[0], -np.diff(np.concatenate([self.exposed, [0]]))])
+        ends = np.zeros_like(lifted(self.steps))
+        return np.concatenate([ends, -np.diff(np.concatenate([self.exposed, ends], axis=-1), axis=-1)], axis=-1)
+
+
+def lifted(count: Count) -> np.ndarray:
+    """Return a count with a last axis of length 1, to stand beside counts by position."""
+    return np.asarray(count)[..., None]
 
 
 def _sum(a: Any, b: Any) -> Any:
