@@ -10,12 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdash.metrics.registry import Scale, Uncertain, Value, metric
-from specdash.metrics.tally import Count, Tally
+from specdash.metrics.registry import Estimate, Scale, Uncertain, Value, metric
+from specdash.metrics.tally import Count
 from specdash.schema import Granularity
-
-Estimate = Callable[[Tally], np.ndarray | None]
-"""Tally to values of shape (...) or (..., n): NaN where undefined, None where the counts are not known."""
 
 
 def estimate(

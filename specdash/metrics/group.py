@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from specdash.metrics.clusters import Clusters, Sampling
 from specdash.metrics.tally import Tally, tallies_by_dataset, total
 from specdash.schema import OTHER_FAMILY, POOLED, Granularity, Run
 
@@ -21,6 +22,8 @@ class Group:
         family: Family of a dataset; the family itself; None for the pooled group.
         granularity: What the run holds.
         tally: Counts over the steps.
+        members: Names of its datasets.
+        sampling: The clusters of the run.
         responses: One row a response (see ``response_sums``), None for counters.
     """
 
@@ -28,6 +31,8 @@ class Group:
     family: str | None
     granularity: Granularity
     tally: Tally
+    members: tuple[str, ...]
+    sampling: Sampling
     responses: pl.DataFrame | None = None
 
     @cached_property
@@ -36,6 +41,11 @@ class Group:
         if self.responses is None:
             raise ValueError("counters have no responses")
         return self.responses.filter(pl.col("steps") > 0)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The prompts of the group with their counts, None without responses."""
+        return self.sampling.prompts and self.sampling.prompts.only(self.members)
 
     @cached_property
     def prompts(self) -> pl.DataFrame:
@@ -97,12 +107,13 @@ def restricted(run: Run, datasets: Collection[str]) -> Run:
     return replace(run, responses=responses, counts=run.counts.join(responses, on="response", how="semi"))
 
 
-def groups(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Group], list[Group]]:
+def groups(run: Run, family_of: Callable[[str], str | None], seed: str = "") -> tuple[list[Group], list[Group]]:
     """Split a run into its datasets and families.
 
     Args:
         run: A run of any granularity but ``rates``.
         family_of: Family of a dataset name, None when it has none.
+        seed: Names the random stream of resamples.
 
     Returns:
         The datasets in the run's order followed by the pooled group, and the families in order of appearance.
@@ -110,10 +121,11 @@ def groups(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Group
     tallies = tallies_by_dataset(run)
     responses = response_sums(run) if run.responses is not None else None
     families = {name: family_of(name) for name in tallies}
+    sampling = Sampling(run, seed)
 
     def group(name: str, family: str | None, members: Mapping[str, Tally]) -> Group:
         chosen = None if responses is None else responses.filter(pl.col("dataset").is_in(list(members)))
-        return Group(name, family, run.granularity, total(members.values()), chosen)
+        return Group(name, family, run.granularity, total(members.values()), tuple(members), sampling, chosen)
 
     datasets = [group(n, families[n] or OTHER_FAMILY, {n: t}) for n, t in tallies.items()]
     pooled = [group(POOLED, None, tallies)] if tallies else []

@@ -16,6 +16,10 @@ Value = float | int | list[float | None] | None
 """What a metric yields: a number, a list over positions, outcomes or block lengths, or None (undefined)."""
 
 
+Estimate = Callable[[Tally], np.ndarray | None]
+"""Tally to values of shape (...) or (..., n): NaN where undefined, None where the counts are not known."""
+
+
 class Shape(StrEnum):
     """What a metric's values are listed over."""
 
@@ -37,15 +41,15 @@ class Uncertain:
     """A metric that is estimated from a sample of prompts, and how its interval is made.
 
     Attributes:
-        estimate: Tally to values, shape (...) or (..., n); NaN where undefined, None where the counts are not known.
+        estimate: Tally to values.
         scale: The scale on which the interval is symmetric.
         over: The steps that the estimate rests on, of the same shape; a prompt without any says nothing about it.
         limits: Block length of the run to the smallest and largest value there can be; None without such.
     """
 
-    estimate: Callable[[Tally], np.ndarray | None]
+    estimate: Estimate
     scale: Scale
-    over: Callable[[Tally], np.ndarray]
+    over: Estimate
     limits: Callable[[int], tuple[np.ndarray | float, np.ndarray | float]] | None
 
 

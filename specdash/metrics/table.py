@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from specdash.metrics import acceptance, fit, positions, responses
+from specdash.metrics import acceptance, errors, fit, positions, responses
 from specdash.metrics.group import groups
 from specdash.metrics.registry import all_metrics
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
-DECLARED_IN = (acceptance, positions, fit, responses)
+DECLARED_IN = (acceptance, positions, fit, responses, errors)
 """Importing these modules declares their metrics."""
 
 KEYS = """

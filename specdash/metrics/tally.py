@@ -49,24 +49,40 @@ class Tally:
     full: Count | None
 
     @classmethod
-    def of_joint(cls, joint: np.ndarray) -> Tally:
-        """Tally the joint counts of (drafted, accepted).
+    def of_outcomes(
+        cls, sets: np.ndarray, drafted: np.ndarray, accepted: np.ndarray, steps: np.ndarray, *, count: int, k: int
+    ) -> Tally:
+        """Tally outcome counts of many sets of steps.
 
         Args:
-            joint: Shape (k + 1, k + 1), ``joint[K, a]`` steps that drafted K and accepted a.
+            sets: Shape (n,), set that a row belongs to, 0..count - 1.
+            drafted: Shape (n,), K_s, 0..k.
+            accepted: Shape (n,), a_s, 0..K_s.
+            steps: Shape (n,), steps with that outcome.
+            count: Number of sets, the leading axis of the result.
+            k: Number of draft positions.
         """
-        k = joint.shape[0] - 1
-        drafted_steps = joint[1:]
+
+        def histogram(chosen: np.ndarray, values: np.ndarray) -> np.ndarray:
+            cells = np.bincount((sets * (k + 1) + values)[chosen], steps[chosen], count * (k + 1))
+            return cells.astype(np.int64).reshape(count, k + 1)
+
+        def at_least(counts: np.ndarray) -> np.ndarray:
+            return np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
+
+        drafting = drafted > 0
+        outcomes, full = histogram(drafting, accepted), histogram(drafting & (accepted == drafted), accepted)
+        blocks = histogram(np.ones_like(drafting), drafted)
         return cls(
             k=k,
-            steps=int(drafted_steps.sum()),
-            undrafted=int(joint[0].sum()),
-            drafted=int((joint.sum(axis=1) * np.arange(k + 1)).sum()),
-            accepted=int((drafted_steps.sum(axis=0) * np.arange(k + 1)).sum()),
-            hits=np.array([joint[:, i + 1 :].sum() for i in range(k)], dtype=np.int64),
-            exposed=np.array([joint[i + 1 :].sum() for i in range(k)], dtype=np.int64),
-            risk=np.array([joint[i + 1 :, i:].sum() for i in range(k)], dtype=np.int64),
-            full=int(np.trace(drafted_steps[:, 1:])),
+            steps=outcomes.sum(axis=1),
+            undrafted=blocks[:, 0],
+            drafted=blocks @ np.arange(k + 1),
+            accepted=outcomes @ np.arange(k + 1),
+            hits=at_least(outcomes)[:, 1:],
+            exposed=at_least(blocks)[:, 1:],
+            risk=(at_least(outcomes) - full)[:, :-1],  # a_s >= i and K_s <= i leaves a_s = K_s = i alone
+            full=full.sum(axis=1),
         )
 
     @classmethod
@@ -125,6 +141,10 @@ class Tally:
         known = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "k"}
         return replace(self, **{name: linear(np.asarray(x)) for name, x in known.items() if x is not None})
 
+    def one(self, index: int) -> Tally:
+        """Return the tally of one of many sets."""
+        return self.mapped(lambda x: x[index] if x.ndim > 1 else x[index].item())
+
     @property
     def outcomes(self) -> Counts | None:
         """Shape (..., k + 1), drafted steps that accepted exactly j tokens."""
@@ -174,13 +194,21 @@ def tallies_by_dataset(run: Run) -> dict[str, Tally]:
         }
     if run.responses is None or run.counts is None or run.k is None:
         raise ValueError("a run of printed ratios has no counts to tally")
-    joint = (
-        run.counts.join(run.responses.select("response", "dataset"), on="response")
-        .group_by("dataset", "drafted", "accepted")
-        .agg(pl.col("steps").sum())
-    )
-    datasets = run.responses["dataset"].unique(maintain_order=True).to_list()
-    matrices = {name: np.zeros((run.k + 1, run.k + 1), dtype=np.int64) for name in datasets}
-    for dataset, drafted, accepted, steps in joint.iter_rows():
-        matrices[dataset][drafted, accepted] += steps
-    return {name: Tally.of_joint(matrix) for name, matrix in matrices.items()}
+    names = run.responses["dataset"].unique(maintain_order=True).to_list()
+    index = pl.DataFrame({"dataset": names, "set": range(len(names))}, schema={"dataset": pl.String, "set": pl.Int64})
+    tally = tally_by(run.counts, run.responses.join(index, on="dataset").select("response", "set"), len(names), run.k)
+    return {name: tally.one(i) for i, name in enumerate(names)}
+
+
+def tally_by(counts: pl.DataFrame, sets: pl.DataFrame, count: int, k: int) -> Tally:
+    """Tally outcome counts by sets of responses.
+
+    Args:
+        counts: COUNTS.
+        sets: ``response``, and ``set`` it belongs to, 0..count - 1; responses that are not there are left out.
+        count: Number of sets, the leading axis of the result.
+        k: Number of draft positions.
+    """
+    rows = counts.join(sets, on="response")
+    columns = (rows[name].cast(pl.Int64).to_numpy() for name in ("set", "drafted", "accepted", "steps"))
+    return Tally.of_outcomes(*columns, count=count, k=k)

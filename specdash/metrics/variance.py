@@ -1,0 +1,120 @@
+"""Variance of an estimate over a sample of clusters: jackknife, linearisation, bootstrap.
+
+Datasets are strata: they were chosen, only the prompts within them are a sample. A stratum with a single cluster has
+no spread of its own; its cluster is measured against the whole instead, which errs on the wide side.
+source: Wolter 2007, Introduction to Variance Estimation, chapters 2 to 4 and 6; Satterthwaite 1946 for the degrees of
+freedom; Efron & Tibshirani 1993 for the bootstrap.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from specdash.metrics.clusters import Clusters
+from specdash.metrics.registry import Estimate
+from specdash.metrics.tally import Tally
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Sampling variance of an estimate.
+
+    Attributes:
+        variance: Shape (...), of the estimate; its square root is the standard error.
+        df: Shape (...), degrees of freedom; Q - 1 for one stratum of Q clusters.
+    """
+
+    variance: np.ndarray
+    df: np.ndarray
+
+    @classmethod
+    def of_strata(cls, parts: np.ndarray, clusters: np.ndarray) -> Spread:
+        """Add up strata.
+
+        The degrees of freedom are Satterthwaite's, (Σ v_d)² / Σ v_d²/(Q_d - 1). The usual Σ (Q_d - 1) would count 200
+        prompts that hardly vary for the sake of five that make all the difference: its intervals then hold the
+        truth 88 % of the time instead of 95 % (simulated; 94 % with these).
+
+        Args:
+            parts: Shape (D, ...), variance that each stratum brings.
+            clusters: Shape (D, ...), clusters that it was estimated from.
+        """
+        variance = parts.sum(axis=0)
+        squares = (parts**2 / np.maximum(clusters - 1, 1)).sum(axis=0)
+        df = np.divide(variance**2, squares, out=np.full(variance.shape, np.nan), where=squares > 0)
+        return cls(variance, df)
+
+    @property
+    def se(self) -> np.ndarray:
+        """Shape (...), standard error."""
+        return np.sqrt(self.variance)
+
+
+def jackknife(estimate: Estimate, over: Estimate, clusters: Clusters) -> Spread | None:
+    """Return the delete-one-cluster jackknife variance of an estimate.
+
+    Σ_d (Q_d - 1)/Q_d Σ_q (θ_(dq) - mean_d)²; for one stratum the textbook (Q - 1)/Q Σ (θ_(q) - mean)².
+
+    Args:
+        estimate: Tally to values.
+        over: Tally to the steps that the values rest on.
+        clusters: The sample.
+
+    Returns:
+        None where the counts do not give the estimate.
+    """
+    values = estimate(clusters.without_each)
+    if values is None:
+        return None
+    sizes = clusters.sizes.reshape((-1,) + (1,) * (values.ndim - 1))
+    centres = np.where(sizes > 1, clusters.by_stratum(values) / sizes, estimate(clusters.total))
+    squares = clusters.by_stratum((values - centres[clusters.stratum]) ** 2)
+    seen = np.broadcast_to(over(clusters.tally) > 0, values.shape)
+    return Spread.of_strata(
+        squares * np.where(sizes > 1, (sizes - 1) / sizes, 1.0), clusters.by_stratum(seen.astype(np.int64))
+    )
+
+
+def linearised(numerator: np.ndarray, denominator: np.ndarray, clusters: Clusters) -> Spread:
+    """Return the variance of a ratio of sums by linearisation (cluster-robust, CR1).
+
+    Σ_d Q_d/(Q_d - 1) Σ_q (e_q - mean_d)² / Z² with e_q = x_q - θ z_q and θ = X/Z.
+
+    Args:
+        numerator: Shape (n, ...), x_q.
+        denominator: Shape (n, ...) or (n, 1), z_q.
+        clusters: The sample.
+    """
+    whole = denominator.sum(axis=0)
+    residuals = numerator - numerator.sum(axis=0) / whole * denominator
+    sizes = clusters.sizes.reshape((-1,) + (1,) * (residuals.ndim - 1))
+    centres = np.where(sizes > 1, clusters.by_stratum(residuals) / sizes, 0.0)
+    squares = clusters.by_stratum((residuals - centres[clusters.stratum]) ** 2)
+    seen = np.broadcast_to(denominator > 0, residuals.shape)
+    return Spread.of_strata(
+        squares * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0) / whole**2,
+        clusters.by_stratum(seen.astype(np.int64)),
+    )
+
+
+def resampled(clusters: Clusters, draws: int, seed: str) -> Tally:
+    """Return the totals of bootstrap samples of the clusters, drawn within strata; leading axis ``draws``.
+
+    Every stratum has a random stream of its own that follows from the seed and its name, so that a dataset gives the
+    same draws alone, in its family and in the pooled row, on any machine and in any order of its log.
+
+    Args:
+        clusters: The sample.
+        draws: Number of bootstrap samples.
+        seed: Names the random stream.
+    """
+    weights = []
+    for start, size in zip(clusters.starts.tolist(), clusters.sizes.tolist(), strict=True):
+        name = "/".join((seed, *map(str, clusters.units.row(start)[:-1])))
+        rng = np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest()))
+        drawn = rng.multinomial(size, np.full(size, 1 / size), size=draws).astype(float)
+        weights.append((slice(start, start + size), drawn))
+    return clusters.tally.mapped(lambda x: sum(drawn @ x[part] for part, drawn in weights))
