@@ -7,6 +7,7 @@ source: Miller 2024 (arXiv 2411.00640) on clustered errors of evaluations.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +21,10 @@ from specdash.schema import Run
 
 @dataclass(frozen=True)
 class Clusters:
-    """The units of a sample, within the strata that they were drawn from.
+    """Prompts as the units of a sample. Datasets are its strata: they were chosen, not drawn.
 
     Attributes:
-        units: A row a unit, sorted; its last column names the unit within the stratum that the others name.
+        units: ``dataset, prompt``, a row a cluster, sorted.
         tally: Counts with a leading axis over ``units``; each has at least one drafted step.
     """
 
@@ -41,8 +42,7 @@ class Clusters:
     @cached_property
     def stratum(self) -> np.ndarray:
         """Shape (n,), number of a cluster's stratum, 0..D - 1, never decreasing."""
-        ids = self.units.select(pl.struct(self.units.columns[:-1]).rle_id()).to_series()
-        return ids.cast(pl.Int64).to_numpy()
+        return self.units["dataset"].rle_id().cast(pl.Int64).to_numpy()
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -80,8 +80,32 @@ class Clusters:
         return np.add.reduceat(values, self.starts, axis=0)
 
 
+DRAWS = 2000
+"""Bootstrap samples: a standard error of theirs is off by 1.6 % from one seed to another."""
+
+
+def resampled(clusters: Clusters, seed: str) -> Tally:
+    """Return the totals of each stratum over bootstrap samples of its clusters; leading axes (D, DRAWS).
+
+    Every stratum has a random stream of its own that follows from the seed and its name, so that a dataset gives the
+    same draws alone, in its family and in the pooled row, on any machine and in any order of its log.
+
+    Args:
+        clusters: The sample.
+        seed: Names the random stream.
+    """
+    weights = []
+    for start, size in zip(clusters.starts.tolist(), clusters.sizes.tolist(), strict=True):
+        name = f"{seed}/{clusters.units['dataset'][start]}"
+        rng = np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest()))
+        drawn = rng.integers(size, size=(DRAWS, size)) + size * np.arange(DRAWS)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=DRAWS * size).reshape(DRAWS, size)
+        weights.append((times.astype(float), slice(start, start + size)))
+    return clusters.tally.mapped(lambda x: np.stack([times @ x[part] for times, part in weights]))
+
+
 class Sampling:
-    """The clusters of a run, made when first asked for.
+    """The prompts of a run as a sample, made when first asked for.
 
     Args:
         run: The run.
@@ -90,24 +114,32 @@ class Sampling:
 
     def __init__(self, run: Run, seed: str = "") -> None:
         self._run = run
-        self.seed = seed
+        self._seed = seed
 
     @cached_property
     def prompts(self) -> Clusters | None:
-        """Prompts within datasets: what another sample of prompts would change. None without responses."""
-        return self._clusters("dataset", "prompt")
-
-    @cached_property
-    def copies(self) -> Clusters | None:
-        """Responses within prompts: what other copies of the same prompts would change. None without responses."""
-        return self._clusters("dataset", "prompt", "response")
-
-    def _clusters(self, *columns: str) -> Clusters | None:
+        """Every prompt that a response is known to answer, None for a run without responses."""
         run = self._run
         if run.responses is None or run.counts is None or run.k is None:
             return None
-        responses = run.responses.filter(pl.col("prompt").is_not_null()).select("response", "dataset", "prompt")
-        units = responses.select(columns).unique().sort(columns).with_row_index("set")
-        sets = responses.join(units, on=columns).select("response", "set")
+        names = ["dataset", "prompt"]
+        responses = run.responses.filter(pl.col("prompt").is_not_null()).select("response", *names)
+        units = responses.select(names).unique().sort(names).with_row_index("set")
+        sets = responses.join(units, on=names).select("response", "set")
         tally = tally_by(run.counts, sets, units.height, run.k)
-        return Clusters(units.drop("set"), tally).where(tally.steps > 0)
+        return Clusters(units.select(names), tally).where(tally.steps > 0)
+
+    def bootstrap(self, datasets: Collection[str]) -> Tally:
+        """Return the totals of some datasets over bootstrap samples of their prompts; leading axis DRAWS.
+
+        Raises:
+            ValueError: The run has no responses.
+        """
+        if self.prompts is None:
+            raise ValueError("a run without responses has no prompts to draw")
+        chosen = self.prompts.units[self.prompts.starts]["dataset"].is_in(list(datasets)).to_numpy()
+        return self._resampled.mapped(lambda x: x[chosen].sum(axis=0))
+
+    @cached_property
+    def _resampled(self) -> Tally:
+        return resampled(self.prompts, self._seed)

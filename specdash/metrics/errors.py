@@ -7,22 +7,21 @@ source: Wolter 2007, Introduction to Variance Estimation, chapters 4 and 6; Efro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 
 from specdash.metrics import variance
 from specdash.metrics.acceptance import tau
-from specdash.metrics.clusters import Clusters
+from specdash.metrics.clusters import DRAWS
 from specdash.metrics.estimates import plain
 from specdash.metrics.fit import step_std
 from specdash.metrics.group import Group
 from specdash.metrics.intervals import FEWEST, sample
 from specdash.metrics.registry import Value, get, metric
 from specdash.schema import Granularity
-
-DRAWS = 2000
-"""Bootstrap samples: the standard error is then off by 1.6 % from one seed to another."""
 
 Error = Callable[[Group], float | None]
 
@@ -67,10 +66,8 @@ def tau_se(group: Group) -> float | None:
 def tau_se_linear(group: Group) -> float | None:
     """Linearised standard error of τ over prompts, tokens/step."""
     clusters = sample(group)
-    return None if clusters is None else _linear(clusters)
-
-
-def _linear(clusters: Clusters) -> float:
+    if clusters is None:
+        return None
     return float(variance.linearised(clusters.tally.accepted, clusters.tally.steps, clusters).se)
 
 
@@ -85,10 +82,7 @@ def _linear(clusters: Clusters) -> float:
 )
 def tau_se_bootstrap(group: Group) -> float | None:
     """Bootstrap standard error of τ over prompts, tokens/step."""
-    clusters = sample(group)
-    if clusters is None:
-        return None
-    return float(np.std(tau(variance.resampled(clusters, DRAWS, group.sampling.seed)), ddof=1))
+    return None if sample(group) is None else float(np.std(tau(group.sampling.bootstrap(group.members)), ddof=1))
 
 
 @_error(
@@ -105,9 +99,11 @@ def tau_se_copies(group: Group) -> float | None:
     """Linearised standard error of τ over copies of the same prompts, tokens/step."""
     if sample(group) is None:
         return None
-    copies = group.sampling.copies.only(group.members)
-    copies = copies.where(copies.sizes[copies.stratum] > 1)
-    return None if copies.sizes.size < FEWEST else _linear(copies)
+    copied = group.measured.filter(pl.len().over("dataset", "prompt") > 1)
+    steps = copied["steps"].sum()
+    residual = pl.col("accepted") - copied["accepted"].sum() / max(steps, 1) * pl.col("steps")
+    by_prompt = copied.group_by("dataset", "prompt").agg(variance=pl.len() * residual.var(ddof=1))
+    return None if by_prompt.height < FEWEST else math.sqrt(by_prompt["variance"].sum()) / steps
 
 
 @_error(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from specdash.metrics import acceptance, errors, fit, positions, responses
-from specdash.metrics.group import groups
-from specdash.metrics.registry import all_metrics
+from specdash.metrics.group import Group, groups
+from specdash.metrics.intervals import LEVEL, interval, note
+from specdash.metrics.registry import get
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
 DECLARED_IN = (acceptance, positions, fit, responses, errors)
@@ -21,31 +22,54 @@ copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_to
 """.split()
 """Keys of a row after ``dataset`` and ``family``, in the order of the JSON contract."""
 
+ERROR_KEYS = """
+tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
+""".split()
+"""Errors of τ and what clustering does to them."""
+
+CI_KEYS = [f"{key}_ci" for key in KEYS if get(key).uncertain]
+"""Intervals: the ends [low, high] of a number, a list of such for a list; None where there is none."""
+
+INTERVAL_KEYS = ["level", "interval_note", *ERROR_KEYS, *CI_KEYS]
+"""Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, errors,
+intervals."""
+
 Row = dict[str, Any]
 
 
-def run_rows(run: Run, family_of: Callable[[str], str | None]) -> tuple[list[Row], list[Row]]:
-    """Compute every metric of a run.
+def run_rows(
+    run: Run, family_of: Callable[[str], str | None], keys: Sequence[str] = KEYS, seed: str = ""
+) -> tuple[list[Row], list[Row]]:
+    """Compute metrics of a run.
 
     Args:
         run: A run of any granularity.
         family_of: Family of a dataset name, None when it has none.
+        keys: What to compute, of KEYS and INTERVAL_KEYS.
+        seed: Names the random stream of the bootstrap: the evaluation's id and the run's name, so that a figure stays
+            the same wherever it is looked at.
 
     Returns:
         Rows by dataset (the pooled row last; none for printed ratios) and rows by family. A row maps "dataset",
-        "family" and KEYS to numbers, lists or None. A run of latencies alone has none.
+        "family" and the keys to numbers, lists or None. A run of latencies alone has none.
     """
     if run.granularity is Granularity.LATENCIES:
         return [], []
     if run.rates is not None:
-        return [_printed_row(row, family_of) for row in run.rates.iter_rows(named=True)], []
-    metrics = {metric.key: metric for metric in all_metrics()}
-    by_dataset, by_family = groups(run, family_of)
-    rows = [
-        [{"dataset": g.name, "family": g.family} | {key: metrics[key].value(g) for key in KEYS} for g in chosen]
-        for chosen in (by_dataset, by_family)
-    ]
-    return rows[0], rows[1]
+        return [_printed_row(row, family_of, keys) for row in run.rates.iter_rows(named=True)], []
+    by_dataset, by_family = (
+        [{"dataset": g.name, "family": g.family} | {key: _cell(key, g) for key in keys} for g in chosen]
+        for chosen in groups(run, family_of, seed)
+    )
+    return by_dataset, by_family
+
+
+def _cell(key: str, group: Group) -> Any:
+    if key == "level":
+        return LEVEL
+    if key == "interval_note":
+        return note(group)
+    return interval(get(key.removesuffix("_ci")), group) if key.endswith("_ci") else get(key).value(group)
 
 
 def mle_outcomes(
@@ -59,8 +83,9 @@ def mle_outcomes(
     )
 
 
-def _printed_row(printed: Row, family_of: Callable[[str], str | None]) -> Row:
+def _printed_row(printed: Row, family_of: Callable[[str], str | None], keys: Sequence[str]) -> Row:
     """Return the row of printed ratios: shown as printed, everything that needs counts is None."""
     row: Row = {"dataset": printed["dataset"], "family": family_of(printed["dataset"]) or OTHER_FAMILY}
-    row |= dict.fromkeys(KEYS)
-    return row | {key: printed[key] for key in ("tau", "verify_rate", "p_exposed")}
+    known = {key: printed[key] for key in ("tau", "verify_rate", "p_exposed")}
+    known |= {"level": LEVEL, "interval_note": "no interval: printed ratios have no counts"}
+    return row | {key: known.get(key) for key in keys}

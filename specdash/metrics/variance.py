@@ -1,21 +1,19 @@
-"""Variance of an estimate over a sample of clusters: jackknife, linearisation, bootstrap.
+"""Variance of an estimate over a sample of clusters: jackknife and linearisation.
 
 Datasets are strata: they were chosen, only the prompts within them are a sample. A stratum with a single cluster has
 no spread of its own; its cluster is measured against the whole instead, which errs on the wide side.
-source: Wolter 2007, Introduction to Variance Estimation, chapters 2 to 4 and 6; Satterthwaite 1946 for the degrees of
-freedom; Efron & Tibshirani 1993 for the bootstrap.
+source: Wolter 2007, Introduction to Variance Estimation, chapters 4 and 6; Satterthwaite 1946 for the degrees of
+freedom.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 
 from specdash.metrics.clusters import Clusters
 from specdash.metrics.registry import Estimate
-from specdash.metrics.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -98,23 +96,3 @@ def linearised(numerator: np.ndarray, denominator: np.ndarray, clusters: Cluster
         squares * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0) / whole**2,
         clusters.by_stratum(seen.astype(np.int64)),
     )
-
-
-def resampled(clusters: Clusters, draws: int, seed: str) -> Tally:
-    """Return the totals of bootstrap samples of the clusters, drawn within strata; leading axis ``draws``.
-
-    Every stratum has a random stream of its own that follows from the seed and its name, so that a dataset gives the
-    same draws alone, in its family and in the pooled row, on any machine and in any order of its log.
-
-    Args:
-        clusters: The sample.
-        draws: Number of bootstrap samples.
-        seed: Names the random stream.
-    """
-    weights = []
-    for start, size in zip(clusters.starts.tolist(), clusters.sizes.tolist(), strict=True):
-        name = "/".join((seed, *map(str, clusters.units.row(start)[:-1])))
-        rng = np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest()))
-        drawn = rng.multinomial(size, np.full(size, 1 / size), size=draws).astype(float)
-        weights.append((slice(start, start + size), drawn))
-    return clusters.tally.mapped(lambda x: sum(drawn @ x[part] for part, drawn in weights))
