@@ -1,7 +1,7 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
 from specdash.metrics.group import response_sums, restricted
-from specdash.metrics.intervals import FEW, FEWEST, LEVEL, how
+from specdash.metrics.intervals import FEW, FEWEST, LEVEL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
 from specdash.metrics.table import CI_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, run_rows
 
@@ -17,7 +17,6 @@ __all__ = [
     "Shape",
     "all_metrics",
     "get",
-    "how",
     "mle_outcomes",
     "response_sums",
     "restricted",

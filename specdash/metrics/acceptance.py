@@ -10,7 +10,8 @@ import numpy as np
 
 from specdash.metrics.estimates import estimate, ratio
 from specdash.metrics.group import Group
-from specdash.metrics.registry import Scale, Value, metric
+from specdash.metrics.intervals import Scale
+from specdash.metrics.registry import Value, metric
 from specdash.metrics.tally import Tally
 from specdash.schema import Granularity
 

@@ -8,14 +8,14 @@ source: Miller 2024 (arXiv 2411.00640) on clustered errors of evaluations.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
 
-from specdash.metrics.tally import Tally, tally_by
+from specdash.metrics.tally import Tally, joined, tally_by
 from specdash.schema import Run
 
 
@@ -83,6 +83,8 @@ class Clusters:
 DRAWS = 2000
 """Bootstrap samples: a standard error of theirs is off by 1.6 % from one seed to another."""
 
+_AT_ONCE = 1 << 20  # prompts drawn at once: 8 MB
+
 
 def resampled(clusters: Clusters, seed: str) -> Tally:
     """Return the totals of each stratum over bootstrap samples of its clusters; leading axes (D, DRAWS).
@@ -94,14 +96,22 @@ def resampled(clusters: Clusters, seed: str) -> Tally:
         clusters: The sample.
         seed: Names the random stream.
     """
-    weights = []
+    drawn = []
     for start, size in zip(clusters.starts.tolist(), clusters.sizes.tolist(), strict=True):
+        part = clusters.tally.mapped(lambda x, of=slice(start, start + size): x[of])
         name = f"{seed}/{clusters.units['dataset'][start]}"
         rng = np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode("utf-8", "replace")).digest()))
-        drawn = rng.integers(size, size=(DRAWS, size)) + size * np.arange(DRAWS)[:, None]
-        times = np.bincount(drawn.ravel(), minlength=DRAWS * size).reshape(DRAWS, size)
-        weights.append((times.astype(float), slice(start, start + size)))
-    return clusters.tally.mapped(lambda x: np.stack([times @ x[part] for times, part in weights]))
+        drawn.append(joined([part.mapped(partial(np.matmul, times)) for times in _times_drawn(size, rng)]))
+    return joined(drawn, np.stack)
+
+
+def _times_drawn(size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Give how often each of some clusters is in each bootstrap sample, shape (some, size), DRAWS samples in all."""
+    some = max(1, _AT_ONCE // size)
+    for first in range(0, DRAWS, some):
+        rows = min(some, DRAWS - first)
+        drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(float)
 
 
 class Sampling:

@@ -16,11 +16,10 @@ import polars as pl
 from specdash.metrics import variance
 from specdash.metrics.acceptance import tau
 from specdash.metrics.clusters import DRAWS
-from specdash.metrics.estimates import plain
 from specdash.metrics.fit import step_std
 from specdash.metrics.group import Group
 from specdash.metrics.intervals import FEWEST, sample
-from specdash.metrics.registry import Value, get, metric
+from specdash.metrics.registry import Value, metric
 from specdash.schema import Granularity
 
 Error = Callable[[Group], float | None]
@@ -51,15 +50,15 @@ def _error(key: str, **declared: str) -> Callable[[Error], Error]:
 )
 def tau_se(group: Group) -> float | None:
     """Jackknife standard error of τ over prompts, tokens/step."""
-    clusters, how = sample(group), get("tau").uncertain
-    return None if clusters is None else plain(variance.jackknife(how.estimate, how.over, clusters).se)
+    clusters = sample(group)
+    return None if clusters is None else float(variance.jackknife(tau, clusters).se)
 
 
 @_error(
     "tau_se_linear",
     label="SE of τ, linearised",
     formula=r"\frac{1}{S}\sqrt{\sum_d \tfrac{Q_d}{Q_d - 1} \sum_{q \in d} (e_q - \bar e_d)^2}",
-    definition="The same standard error by linearisation, a little smaller where prompts are few.",
+    definition="The same standard error by linearisation, as a rule a little smaller where prompts are few.",
     estimator="cluster-robust (CR1), datasets as strata",
     source="Wolter 2007, chapter 6",
 )
@@ -102,7 +101,7 @@ def tau_se_copies(group: Group) -> float | None:
     copied = group.measured.filter(pl.len().over("dataset", "prompt") > 1)
     steps = copied["steps"].sum()
     residual = pl.col("accepted") - copied["accepted"].sum() / max(steps, 1) * pl.col("steps")
-    by_prompt = copied.group_by("dataset", "prompt").agg(variance=pl.len() * residual.var(ddof=1))
+    by_prompt = copied.group_by("dataset", "prompt", maintain_order=True).agg(variance=pl.len() * residual.var(ddof=1))
     return None if by_prompt.height < FEWEST else math.sqrt(by_prompt["variance"].sum()) / steps
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from specdash.metrics.registry import Estimate, Scale, Uncertain, Value, metric
-from specdash.metrics.tally import Count
+from specdash.metrics.intervals import Limits, Scale, Uncertain, clustered
+from specdash.metrics.registry import metric
+from specdash.metrics.tally import Count, Estimate, plain
 from specdash.schema import Granularity
 
 
@@ -20,7 +21,7 @@ def estimate(
     *,
     scale: Scale | None = None,
     over: Estimate = lambda tally: np.asarray(tally.steps),
-    limits: Callable[[int], tuple[np.ndarray | float, np.ndarray | float]] | None = None,
+    limits: Limits | None = None,
     **declared: object,
 ) -> Callable[[Estimate], Estimate]:
     """Declare the decorated function of a tally as the metric ``key``.
@@ -29,14 +30,13 @@ def estimate(
         key: Key of the metric.
         scale: The scale on which its interval is symmetric, None when it has no interval.
         over: The steps that it rests on (see ``Uncertain``).
-        limits: Smallest and largest possible value by block length; 0 and 1 on the logit scale.
+        limits: Smallest and largest possible value by block length; None for 0 and 1 on the logit scale, else none.
         declared: Further fields of Metric.
     """
 
     def declare(of: Estimate) -> Estimate:
-        ends = limits or ((lambda k: (0.0, 1.0)) if scale is Scale.LOGIT else None)
-        uncertain = None if scale is None else Uncertain(of, scale, over, ends)
-        metric(key, needs=Granularity.AGGREGATE, uncertain=uncertain, **declared)(lambda group: plain(of(group.tally)))
+        interval = None if scale is None else clustered(Uncertain(of, scale, over, limits))
+        metric(key, needs=Granularity.AGGREGATE, interval=interval, **declared)(lambda group: plain(of(group.tally)))
         return of
 
     return declare
@@ -48,12 +48,3 @@ def ratio(numerator: Count | None, denominator: Count | None) -> np.ndarray | No
         return None
     above, below = np.broadcast_arrays(np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float))
     return np.divide(above, below, out=np.full(above.shape, np.nan), where=below != 0)
-
-
-def plain(values: np.ndarray | None) -> Value:
-    """Return an estimate of one set as a row has it: a number or a list, None where undefined."""
-    if values is None:
-        return None
-    if values.ndim:
-        return [None if np.isnan(v) else v for v in values.tolist()]
-    return None if np.isnan(values) else float(values)

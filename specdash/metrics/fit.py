@@ -10,10 +10,11 @@ import numpy as np
 
 from specdash.metrics import geometric
 from specdash.metrics.acceptance import tau
-from specdash.metrics.estimates import estimate, plain, ratio
+from specdash.metrics.estimates import estimate, ratio
 from specdash.metrics.group import Group
-from specdash.metrics.registry import Scale, Shape
-from specdash.metrics.tally import Tally, lifted
+from specdash.metrics.intervals import Scale
+from specdash.metrics.registry import Shape
+from specdash.metrics.tally import Tally, lifted, plain
 
 
 @estimate(

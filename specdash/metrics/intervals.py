@@ -10,13 +10,17 @@ for the rule of three.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
 import numpy as np
 
 from specdash.metrics import variance
 from specdash.metrics.clusters import Clusters
-from specdash.metrics.estimates import plain
 from specdash.metrics.group import Group
-from specdash.metrics.registry import Metric, Scale, Uncertain
+from specdash.metrics.registry import Ends, Interval
+from specdash.metrics.tally import Estimate, plain
 from specdash.schema import Granularity
 
 LEVEL = 0.95
@@ -28,21 +32,34 @@ FEWEST = 5
 FEW = 20
 """Prompts below which an interval comes with a warning."""
 
-Ends = list[float] | None
-"""Lower and upper end, None where there is no interval."""
+Limits = Callable[[int], tuple[np.ndarray | float, np.ndarray | float]]
+"""Block length of a run to the smallest and the largest value there can be."""
 
-_HOW = {Scale.LOG: "log", Scale.LOGIT: "logit"}
 _NO = "no interval: "
 
 
-def how(declared: Metric) -> str | None:
-    """Say how the interval of a metric is made, None when it has none."""
-    if declared.uncertain is None:
-        return None
-    return (
-        f"{LEVEL:.0%} over prompts: delete-one-prompt jackknife, datasets as strata; symmetric on the "
-        f"{_HOW[declared.uncertain.scale]} scale; Student's t with Q − 1 degrees of freedom"
-    )
+class Scale(StrEnum):
+    """The scale on which an interval is symmetric."""
+
+    LOG = "log"  # lengths and spreads
+    LOGIT = "logit"  # shares
+
+
+@dataclass(frozen=True)
+class Uncertain:
+    """An estimate from a sample of prompts.
+
+    Attributes:
+        estimate: Tally to values.
+        scale: The scale on which its interval is symmetric.
+        over: Tally to the steps that the values rest on; a prompt without any says nothing about them.
+        limits: Smallest and largest value there can be; None for 0 and 1 on the logit scale and none on the log scale.
+    """
+
+    estimate: Estimate
+    scale: Scale
+    over: Estimate
+    limits: Limits | None
 
 
 def refusal(group: Group) -> str | None:
@@ -75,33 +92,35 @@ def sample(group: Group) -> Clusters | None:
     return None if refusal(group) else group.clusters
 
 
-def interval(declared: Metric, group: Group) -> Ends | list[Ends]:
-    """Return the interval of a metric: its ends, or those of each element of a list; None where there is none."""
-    clusters = sample(group)
-    if clusters is None or declared.uncertain is None:
-        return None
-    found = ends(declared.uncertain, clusters)
-    if found is None:
-        return None
-    low, high = (plain(end) for end in found)
-    if isinstance(low, list):
-        return [None if a is None or b is None else [a, b] for a, b in zip(low, high, strict=True)]
-    return None if low is None or high is None else [low, high]
+def clustered(uncertain: Uncertain) -> Interval:
+    """Declare the interval of an estimate, clustered by prompt."""
+
+    def of(group: Group) -> Ends | list[Ends]:
+        clusters = sample(group)
+        low, high = (None, None) if clusters is None else map(plain, ends(uncertain, clusters))
+        if not isinstance(low, list):
+            return None if low is None else [low, high]
+        return [None if a is None else [a, b] for a, b in zip(low, high, strict=True)]
+
+    return Interval(
+        f"{LEVEL:.0%} over prompts: delete-one-prompt jackknife, datasets as strata; symmetric on the "
+        f"{uncertain.scale} scale; Student's t with Q − 1 degrees of freedom, Satterthwaite's over several datasets",
+        of,
+    )
 
 
-def ends(uncertain: Uncertain, clusters: Clusters) -> tuple[np.ndarray, np.ndarray] | None:
+def ends(uncertain: Uncertain, clusters: Clusters) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and the upper ends of an estimate, of its shape; NaN where there is no interval.
 
     There is none where fewer than ``FEWEST`` prompts say anything about it, and none where prompts do not differ.
     """
-    spread = variance.jackknife(uncertain.estimate, uncertain.over, clusters)
-    if spread is None:
-        return None
+    spread = variance.jackknife(uncertain.estimate, clusters)
     value = uncertain.estimate(clusters.total)
     prompts = np.broadcast_to((uncertain.over(clusters.tally) > 0).sum(axis=0), value.shape)
     low, high = _symmetric(value, spread, uncertain.scale)
-    if uncertain.limits is not None:
-        floor, ceiling = (np.broadcast_to(limit, value.shape) for limit in uncertain.limits(clusters.tally.k))
+    limits = uncertain.limits or ((lambda k: (0.0, 1.0)) if uncertain.scale is Scale.LOGIT else None)
+    if limits is not None:
+        floor, ceiling = (np.broadcast_to(limit, value.shape) for limit in limits(clusters.tally.k))
         reach = (ceiling - floor) * (1 - (1 - LEVEL) ** (1 / np.maximum(prompts, 1)))
         lowest, highest = value <= floor + 1e-12, value >= ceiling - 1e-12
         low = np.where(lowest, floor, np.where(highest, ceiling - reach, np.maximum(low, floor)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from specdash.metrics.estimates import estimate, ratio
-from specdash.metrics.registry import Scale, Shape
+from specdash.metrics.intervals import Scale
+from specdash.metrics.registry import Shape
 from specdash.metrics.tally import Tally, lifted
 
 _COUNTS = "from counts"

@@ -6,18 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from specdash.metrics.group import Group
-from specdash.metrics.tally import Tally
 from specdash.schema import Granularity
 
 Value = float | int | list[float | None] | None
 """What a metric yields: a number, a list over positions, outcomes or block lengths, or None (undefined)."""
-
-
-Estimate = Callable[[Tally], np.ndarray | None]
-"""Tally to values of shape (...) or (..., n): NaN where undefined, None where the counts are not known."""
 
 
 class Shape(StrEnum):
@@ -29,28 +22,21 @@ class Shape(StrEnum):
     BLOCK = "block"  # k values, block length 1..k
 
 
-class Scale(StrEnum):
-    """The scale on which an interval is symmetric."""
-
-    LOG = "log"  # lengths and spreads
-    LOGIT = "logit"  # shares
+Ends = list[float] | None
+"""Lower and upper end of an interval, None where there is none."""
 
 
 @dataclass(frozen=True)
-class Uncertain:
-    """A metric that is estimated from a sample of prompts, and how its interval is made.
+class Interval:
+    """How sure a metric is.
 
     Attributes:
-        estimate: Tally to values.
-        scale: The scale on which the interval is symmetric.
-        over: The steps that the estimate rests on, of the same shape; a prompt without any says nothing about it.
-        limits: Block length of the run to the smallest and largest value there can be; None without such.
+        how: How its interval is made, a sentence without a full stop.
+        ends: Group of steps to the ends, a list of them for a list.
     """
 
-    estimate: Estimate
-    scale: Scale
-    over: Estimate
-    limits: Callable[[int], tuple[np.ndarray | float, np.ndarray | float]] | None
+    how: str
+    ends: Callable[[Group], Ends | list[Ends]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +56,7 @@ class Metric:
         compute: Group of steps to value.
         shape: What a list value runs over.
         percent: Shown in percent (stored as a fraction).
-        uncertain: How its interval is made, None for a metric that has none.
+        interval: How sure it is, None for a metric that has no interval.
     """
 
     key: str
@@ -85,7 +71,7 @@ class Metric:
     compute: Callable[[Group], Value]
     shape: Shape = Shape.SCALAR
     percent: bool = False
-    uncertain: Uncertain | None = None
+    interval: Interval | None = None
 
     def value(self, group: Group) -> Value:
         """Return the value for a group of steps, None where the group's granularity cannot give it."""

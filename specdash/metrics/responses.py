@@ -10,8 +10,10 @@ from functools import partial
 
 import polars as pl
 
+from specdash.metrics.components import Components, varies
 from specdash.metrics.group import Group
-from specdash.metrics.registry import Value, metric
+from specdash.metrics.intervals import LEVEL, refusal
+from specdash.metrics.registry import Ends, Interval, Value, metric
 from specdash.schema import Granularity
 
 _LINEAR = "Hyndman–Fan type 7 (linear interpolation)"
@@ -100,9 +102,11 @@ def _copied(group: Group) -> pl.DataFrame:
     return group.prompts.filter(pl.col("n") >= 2)
 
 
-def _vary(prompts: pl.DataFrame) -> bool:
-    """Tell whether τ_r varies. Sums of squares cannot tell: the mean of equal numbers is off by a rounding error."""
-    return prompts["min"].min() != prompts["max"].max()
+def _share_interval(group: Group) -> Ends:
+    """Return the ends of the corrected within share, which is one minus the intraclass correlation."""
+    components = None if refusal(group) else Components.of(group.prompts)
+    found = components and components.icc_interval(LEVEL)
+    return found and [1 - found[1], 1 - found[0]]
 
 
 @metric(
@@ -120,7 +124,7 @@ def _vary(prompts: pl.DataFrame) -> bool:
 )
 def _within_share(group: Group) -> Value:
     prompts = group.prompts
-    if _copied(group).is_empty() or not _vary(prompts):
+    if _copied(group).is_empty() or not varies(prompts):
         return None
     n, mean = prompts["n"], prompts["mean"]
     within = prompts["ss"].sum()
@@ -139,19 +143,14 @@ def _within_share(group: Group) -> Value:
     source="Searle, Casella & McCulloch 1992, §3.6",
     needs=Granularity.RESPONSE,
     percent=True,
+    interval=Interval(
+        f"{LEVEL:.0%}, from the F distribution of the mean squares: exact for normal effects and equally many copies",
+        _share_interval,
+    ),
 )
 def _within_share_corrected(group: Group) -> Value:
-    prompts = _copied(group)
-    q, n = prompts.height, prompts["n"]
-    if q < 2 or not _vary(prompts):
-        return None
-    total = n.sum()
-    grand = (n * prompts["mean"]).sum() / total
-    between_square = (n * (prompts["mean"] - grand) ** 2).sum() / (q - 1)
-    within_square = prompts["ss"].sum() / (total - q)
-    copies = (total - (n**2).sum() / total) / (q - 1)
-    between = max(0.0, (between_square - within_square) / copies)
-    return within_square / (within_square + between)
+    components = Components.of(group.prompts)
+    return None if components is None else 1 - components.icc
 
 
 def _copies(column: str, group: Group) -> Value:

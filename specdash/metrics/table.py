@@ -7,7 +7,7 @@ from typing import Any
 
 from specdash.metrics import acceptance, errors, fit, positions, responses
 from specdash.metrics.group import Group, groups
-from specdash.metrics.intervals import LEVEL, interval, note
+from specdash.metrics.intervals import LEVEL, note
 from specdash.metrics.registry import get
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
@@ -27,7 +27,7 @@ tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect e
 """.split()
 """Errors of τ and what clustering does to them."""
 
-CI_KEYS = [f"{key}_ci" for key in KEYS if get(key).uncertain]
+CI_KEYS = [f"{key}_ci" for key in KEYS if get(key).interval]
 """Intervals: the ends [low, high] of a number, a list of such for a list; None where there is none."""
 
 INTERVAL_KEYS = ["level", "interval_note", *ERROR_KEYS, *CI_KEYS]
@@ -69,7 +69,8 @@ def _cell(key: str, group: Group) -> Any:
         return LEVEL
     if key == "interval_note":
         return note(group)
-    return interval(get(key.removesuffix("_ci")), group) if key.endswith("_ci") else get(key).value(group)
+    declared = get(key.removesuffix("_ci"))
+    return declared.interval.ends(group) if key.endswith("_ci") else declared.value(group)
 
 
 def mle_outcomes(

@@ -6,7 +6,7 @@ be of many sets at once, one a prompt or one a resample: then every count has th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -162,9 +162,22 @@ class Tally:
         return np.concatenate([ends, -np.diff(np.concatenate([self.exposed, ends], axis=-1), axis=-1)], axis=-1)
 
 
+Estimate = Callable[[Tally], np.ndarray | None]
+"""Tally to values of shape (...) or (..., n): NaN where undefined, None where the counts are not known."""
+
+
 def lifted(count: Count) -> np.ndarray:
     """Return a count with a last axis of length 1, to stand beside counts by position."""
     return np.asarray(count)[..., None]
+
+
+def plain(values: np.ndarray | None) -> float | list[float | None] | None:
+    """Return an estimate of one set as a row has it: a number or a list, None where undefined."""
+    if values is None:
+        return None
+    if values.ndim:
+        return [None if np.isnan(v) else v for v in values.tolist()]
+    return None if np.isnan(values) else float(values)
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -177,6 +190,13 @@ def total(tallies: Iterable[Tally]) -> Tally:
     for tally in rest:
         first = first + tally
     return first
+
+
+def joined(tallies: Sequence[Tally], join: Callable[[list[np.ndarray]], np.ndarray] = np.concatenate) -> Tally:
+    """Join tallies of many sets each along their leading axis, or by another way to join arrays."""
+    first, *_ = tallies
+    names = [field.name for field in fields(first) if field.name != "k" and getattr(first, field.name) is not None]
+    return replace(first, **{name: join([getattr(tally, name) for tally in tallies]) for name in names})
 
 
 def tallies_by_dataset(run: Run) -> dict[str, Tally]:

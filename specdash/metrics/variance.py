@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from specdash.metrics.clusters import Clusters
-from specdash.metrics.registry import Estimate
+from specdash.metrics.tally import Estimate
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Spread:
     df: np.ndarray
 
     @classmethod
-    def of_strata(cls, parts: np.ndarray, clusters: np.ndarray) -> Spread:
+    def of_strata(cls, parts: np.ndarray, sizes: np.ndarray) -> Spread:
         """Add up strata.
 
         The degrees of freedom are Satterthwaite's, (Σ v_d)² / Σ v_d²/(Q_d - 1). The usual Σ (Q_d - 1) would count 200
@@ -38,10 +38,10 @@ class Spread:
 
         Args:
             parts: Shape (D, ...), variance that each stratum brings.
-            clusters: Shape (D, ...), clusters that it was estimated from.
+            sizes: Shape (D, 1, ...), clusters in each stratum, Q_d.
         """
         variance = parts.sum(axis=0)
-        squares = (parts**2 / np.maximum(clusters - 1, 1)).sum(axis=0)
+        squares = (parts**2 / np.maximum(sizes - 1, 1)).sum(axis=0)
         df = np.divide(variance**2, squares, out=np.full(variance.shape, np.nan), where=squares > 0)
         return cls(variance, df)
 
@@ -51,29 +51,20 @@ class Spread:
         return np.sqrt(self.variance)
 
 
-def jackknife(estimate: Estimate, over: Estimate, clusters: Clusters) -> Spread | None:
+def jackknife(estimate: Estimate, clusters: Clusters) -> Spread:
     """Return the delete-one-cluster jackknife variance of an estimate.
 
     Σ_d (Q_d - 1)/Q_d Σ_q (θ_(dq) - mean_d)²; for one stratum the textbook (Q - 1)/Q Σ (θ_(q) - mean)².
 
     Args:
         estimate: Tally to values.
-        over: Tally to the steps that the values rest on.
         clusters: The sample.
-
-    Returns:
-        None where the counts do not give the estimate.
     """
     values = estimate(clusters.without_each)
-    if values is None:
-        return None
     sizes = clusters.sizes.reshape((-1,) + (1,) * (values.ndim - 1))
     centres = np.where(sizes > 1, clusters.by_stratum(values) / sizes, estimate(clusters.total))
     squares = clusters.by_stratum((values - centres[clusters.stratum]) ** 2)
-    seen = np.broadcast_to(over(clusters.tally) > 0, values.shape)
-    return Spread.of_strata(
-        squares * np.where(sizes > 1, (sizes - 1) / sizes, 1.0), clusters.by_stratum(seen.astype(np.int64))
-    )
+    return Spread.of_strata(squares * np.where(sizes > 1, (sizes - 1) / sizes, 1.0), sizes)
 
 
 def linearised(numerator: np.ndarray, denominator: np.ndarray, clusters: Clusters) -> Spread:
@@ -91,8 +82,4 @@ def linearised(numerator: np.ndarray, denominator: np.ndarray, clusters: Cluster
     sizes = clusters.sizes.reshape((-1,) + (1,) * (residuals.ndim - 1))
     centres = np.where(sizes > 1, clusters.by_stratum(residuals) / sizes, 0.0)
     squares = clusters.by_stratum((residuals - centres[clusters.stratum]) ** 2)
-    seen = np.broadcast_to(denominator > 0, residuals.shape)
-    return Spread.of_strata(
-        squares * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0) / whole**2,
-        clusters.by_stratum(seen.astype(np.int64)),
-    )
+    return Spread.of_strata(squares * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 1.0) / whole**2, sizes)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from specdash import metrics
-from specdash.metrics import KEYS, Shape, all_metrics, get, run_rows
+from specdash.metrics import CI_KEYS, INTERVAL_KEYS, KEYS, Shape, all_metrics, get, run_rows
 from specdash.metrics.registry import metric
 from specdash.schema import Granularity
 from tests.helpers import edge, log_a, log_run
@@ -19,18 +19,33 @@ copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spea
 """.split()
 
 
+ERRORS = """
+tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
+""".split()
+INTERVALS = """
+level interval_note tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
+tau_ci tau_all_ci verify_rate_ci acceptance_ratio_ci p_ci p_exposed_ci p_km_ci c_ci outcome_ci step_std_ci
+implied_alpha_ci alpha_mle_ci tau_at_k_ci tau_at_k_km_ci within_share_corrected_ci
+""".split()
+
+
 def test_every_key_is_declared_and_every_declared_metric_is_a_key():
-    assert {declared.key for declared in all_metrics()} == set(KEYS)
-    assert len(KEYS) == len(set(KEYS)) == len(all_metrics())
+    assert {declared.key for declared in all_metrics()} == {*KEYS, *ERRORS}
+    assert len(KEYS) + len(ERRORS) == len({*KEYS, *ERRORS}) == len(all_metrics())
+
+
+def test_what_says_how_sure_numbers_are():
+    assert INTERVAL_KEYS == INTERVALS
+    assert INTERVALS[-len(CI_KEYS) :] == CI_KEYS
 
 
 def test_importing_the_package_declares_all_metrics():
     program = "from specdash import metrics; print(*sorted(m.key for m in metrics.all_metrics()))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == sorted(KEYS)
+    assert found.stdout.split() == sorted([*KEYS, *ERRORS])
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", [*KEYS, *ERRORS])
 @pytest.mark.parametrize("field", ["label", "formula", "definition", "source", "estimator"])
 def test_every_metric_says_what_it_is(key, field):
     text = getattr(get(key), field)
@@ -38,7 +53,7 @@ def test_every_metric_says_what_it_is(key, field):
     assert text.strip() == text != ""
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", [*KEYS, *ERRORS])
 def test_every_metric_is_declared_in_full(key):
     declared = get(key)
     assert declared.key == key
