@@ -38,7 +38,8 @@ class Loaded:
         """Return metrics as a frame.
 
         Args:
-            keys: Metrics (specdash.metrics.KEYS), such as "tau" or "p".
+            keys: Metrics (specdash.metrics.KEYS) such as "tau" or "p", and what says how sure they are
+                (specdash.metrics.INTERVAL_KEYS) such as "tau_ci".
             run: Name of a run; all of them when None.
             by_family: Rows by family instead of by dataset.
 
@@ -51,7 +52,8 @@ class Loaded:
             InputError: There is no such run.
         """
         for key in keys:
-            metrics.get(key)
+            if key not in metrics.INTERVAL_KEYS:
+                metrics.get(key)
         if run is not None:
             self.evaluation.run(run)
         rows = [

@@ -20,6 +20,11 @@ p p_exposed p_km c outcome step_std implied_alpha alpha_mle geometric_outcome ge
 response_mean response_p10 response_p50 response_p90 response_std within_share within_share_corrected
 copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spearman
 """.split()
+INTERVAL_KEYS = """
+level interval_note tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
+tau_ci tau_all_ci verify_rate_ci acceptance_ratio_ci p_ci p_exposed_ci p_km_ci c_ci outcome_ci step_std_ci
+implied_alpha_ci alpha_mle_ci tau_at_k_ci tau_at_k_km_ci within_share_corrected_ci
+""".split()
 LOOSE = 0.035  # response and copy columns of a reconstruction
 
 
@@ -167,7 +172,7 @@ def test_keys_in_order(document):
     for run in document["runs"]:
         assert list(run) == "name granularity k config mapping datasets families warnings verdict checks".split()
         for row in run["datasets"] + run["families"]:
-            assert list(row) == KEYS
+            assert list(row) == KEYS + INTERVAL_KEYS
 
 
 def numbers_in(value):
@@ -183,6 +188,38 @@ def test_every_number_is_finite(document):
     for row in document["runs"][1]["datasets"]:
         undefined = [key for key in KEYS if row[key] is None]
         assert undefined == (["family"] if row["dataset"] == "pooled" else [])
+
+
+def test_an_interval_on_every_number(document):
+    for row in document["runs"][1]["datasets"]:
+        assert [key for key in INTERVAL_KEYS if row[key] is None] == ["interval_note"]
+        assert row["level"] == 0.95
+        assert None not in [*row["p_ci"], *row["c_ci"], *row["tau_at_k_ci"], *row["outcome_ci"]]
+        assert row["tau_ci"][0] < row["tau"] < row["tau_ci"][1]
+    for row in document["runs"][0]["datasets"]:
+        assert [row[key] for key in INTERVAL_KEYS if row[key] is not None] == [0.95, row["interval_note"]]
+        assert row["interval_note"] == "no interval: counters do not tell prompts apart"
+
+
+def test_steps_of_a_prompt_are_not_independent(rows):
+    """The clustered interval of mt-bench is at least ten times the one that takes its steps for independent."""
+    row = rows[1]["mt-bench"]
+    low, high = row["tau_ci"]
+    naive = 2 * 1.959964 * row["step_std"] / math.sqrt(row["steps"])
+    assert (high - low) / naive > 10
+    assert row["design_effect"] > 100
+    assert row["effective_steps"] < 80 * 10  # 800 responses
+
+
+def test_the_error_over_prompts_follows_from_table_6(rows):
+    """SE² ≈ σ_τ² / Q: printed spread of responses, corrected to that of prompts, over the square root of prompts."""
+    for cells in printed("table6_variance"):
+        row = rows[1].get(cells["dataset"])
+        if row is None or cells["dataset"] == "pooled":
+            continue
+        # Longer answers weigh more, so this holds roughly where lengths do not vary with difficulty.
+        over_prompts = row["response_std"] * math.sqrt(1 - row["within_share"]) / math.sqrt(row["prompts"])
+        assert 0.5 < row["tau_se"] / over_prompts < 2
 
 
 def test_what_the_evaluation_says_of_itself(document):

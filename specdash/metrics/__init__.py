@@ -3,10 +3,11 @@
 from specdash.metrics.group import response_sums, restricted
 from specdash.metrics.intervals import FEW, FEWEST, LEVEL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
-from specdash.metrics.table import CI_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, run_rows
+from specdash.metrics.table import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, run_rows, seed
 
 __all__ = [
     "CI_KEYS",
+    "ERROR_KEYS",
     "FEW",
     "FEWEST",
     "INTERVAL_KEYS",
@@ -21,4 +22,5 @@ __all__ = [
     "response_sums",
     "restricted",
     "run_rows",
+    "seed",
 ]

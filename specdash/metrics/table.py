@@ -9,7 +9,7 @@ from specdash.metrics import acceptance, errors, fit, positions, responses
 from specdash.metrics.group import Group, groups
 from specdash.metrics.intervals import LEVEL, note
 from specdash.metrics.registry import get
-from specdash.schema import OTHER_FAMILY, Granularity, Run
+from specdash.schema import OTHER_FAMILY, Evaluation, Granularity, Run
 
 DECLARED_IN = (acceptance, positions, fit, responses, errors)
 """Importing these modules declares their metrics."""
@@ -46,8 +46,7 @@ def run_rows(
         run: A run of any granularity.
         family_of: Family of a dataset name, None when it has none.
         keys: What to compute, of KEYS and INTERVAL_KEYS.
-        seed: Names the random stream of the bootstrap: the evaluation's id and the run's name, so that a figure stays
-            the same wherever it is looked at.
+        seed: Names the random stream of the bootstrap (see ``seed``).
 
     Returns:
         Rows by dataset (the pooled row last; none for printed ratios) and rows by family. A row maps "dataset",
@@ -71,6 +70,11 @@ def _cell(key: str, group: Group) -> Any:
         return note(group)
     declared = get(key.removesuffix("_ci"))
     return declared.interval.ends(group) if key.endswith("_ci") else declared.value(group)
+
+
+def seed(evaluation: Evaluation, run: Run) -> str:
+    """Return the seed of a run's resamples: a figure is the same wherever the evaluation is looked at."""
+    return f"{evaluation.id}/{run.name}"
 
 
 def mle_outcomes(

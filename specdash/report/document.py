@@ -6,7 +6,7 @@ from typing import Any
 
 from specdash._version import VERSION
 from specdash.families import FamilyOf
-from specdash.metrics import run_rows
+from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows, seed
 from specdash.report import soundness
 from specdash.schema import Evaluation, Run
 
@@ -22,7 +22,7 @@ def document(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...] 
         runs: The runs to report, all when None.
     """
     return _head(evaluation) | {
-        "runs": [run_document(run, family_of) for run in (evaluation.runs if runs is None else runs)],
+        "runs": [run_document(evaluation, run, family_of) for run in (evaluation.runs if runs is None else runs)],
     }
 
 
@@ -52,9 +52,9 @@ def _head(evaluation: Evaluation) -> Document:
     }
 
 
-def run_document(run: Run, family_of: FamilyOf) -> Document:
+def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Document:
     """Return one run of ``document``."""
-    datasets, families = run_rows(run, family_of)
+    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS), seed(evaluation, run))
     mapping = run.mapping
     return {
         "name": run.name,

@@ -111,7 +111,8 @@ def test_figures_of_the_overview(dashboard):
 
 def test_methods_lists_every_metric_and_can_be_searched(dashboard):
     shown = dashboard("reference").page("methods")
-    assert len(shown.app.latex) == len(metrics.KEYS)
+    assert len(shown.app.latex) == len(metrics.KEYS) + len(metrics.ERROR_KEYS)
+    assert sum("Interval: 95%" in caption.value for caption in shown.app.caption) == len(metrics.CI_KEYS)
     shown.app.text_input(key="find").input("Kaplan").run()
     found = len(shown.app.latex)
     assert 0 < found < len(metrics.KEYS)
