@@ -16,8 +16,15 @@ CONTROLS = {
     "shorter_blocks": ({"block": ["5"]}, {"block": ["7"]}),
     "throughput": ({"rtt": ["100"], "stages": ["24"]}, {"rtt": ["25"], "stages": ["10"]}),
     "speed_up": (
-        {"drafter": ["one pass a token"], "draft_c": ["0.3"], "draft_k": ["5"], "iid": ["0.7"], "observed": ["1.5"]},
-        {"drafter": ["one pass a block"], "draft_c": ["0.15"], "draft_k": ["7"], "iid": ["0.8"]},
+        {
+            "drafter": ["one pass a token"],
+            "draft_c": ["0.3"],
+            "draft_k": ["5"],
+            "iid": ["0.7"],
+            "observed": ["1.5"],
+            "of": ["alpaca"],
+        },
+        {"drafter": ["one pass a block"], "draft_c": ["0.15"], "draft_k": ["7"], "iid": ["0.8"], "of": ["pooled"]},
     ),
 }
 """By page: its controls as a link may set them, and what they are at first."""
