@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -16,7 +17,7 @@ import click
 
 from specdash import families, ingest, report
 from specdash._version import VERSION
-from specdash.schema import Evaluation, InputError, Run
+from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
 from specdash.store import Store, home
 from specdash.verdict import Outcome
 
@@ -66,14 +67,50 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     return settings
 
 
-_set = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    callback=_settings,
-    help="Say a setting of the runs, e.g. k=7.",
-)
+def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Parse ``ours=theirs`` pairs."""
+    pairs = [pair.partition("=")[::2] for pair in given]
+    if wrong := next((given[i] for i, (ours, theirs) in enumerate(pairs) if not ours.strip() or not theirs), None):
+        raise click.BadParameter(f"{wrong!r} is not of the form accepted=COLUMN")
+    return {ours.strip(): theirs for ours, theirs in pairs}
+
+
+def _said(command: Callable[..., None]) -> Callable[..., None]:
+    """Add what a user may say of an evaluation to a command, which gets it as ``options``."""
+
+    @functools.wraps(command)
+    def said(
+        *, settings: dict[str, Any], k: int | None, bonus: str | None, columns: dict[str, str], **own: Any
+    ) -> None:
+        config = settings if k is None else settings | {"k": k}
+        command(options=ingest.Options.of({"config": config, "bonus": bonus, "map": columns}), **own)
+
+    for option in (
+        click.option(
+            "--map",
+            "columns",
+            multiple=True,
+            metavar="OURS=COLUMN",
+            callback=_columns,
+            help="Say which column of a table is what, e.g. accepted=n_ok.",
+        ),
+        click.option(
+            "--bonus",
+            type=click.Choice(["in", "out"]),
+            help="Say whether acceptance lengths in the files count the bonus token.",
+        ),
+        click.option("--k", type=click.IntRange(0, MAX_DRAFTED), metavar="N", help="Say the draft length: --set k=N."),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="KEY=VALUE",
+            callback=_settings,
+            help="Say a setting of the runs, e.g. temperature=0.6.",
+        ),
+    ):
+        said = option(said)
+    return said
 
 
 @cli.command("report")
@@ -83,14 +120,14 @@ _set = click.option(
 @click.option(
     "-o", "out", type=click.Path(path_type=Path), metavar="DIR", help="Write there instead of stdout; csv needs it."
 )
-@_set
-def report_command(source: str, run_name: str | None, fmt: str, out: Path | None, settings: dict[str, Any]) -> None:
+@_said
+def report_command(source: str, run_name: str | None, fmt: str, out: Path | None, options: ingest.Options) -> None:
     """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing."""
     if fmt == "csv" and out is None:
         raise click.UsageError("--format csv needs -o DIR")
     library = Store(home())
     family_of = families.load(library.families_file())
-    with _evaluation(source, library, settings) as evaluation:
+    with _evaluation(source, library, options) as evaluation:
         runs = evaluation.runs if run_name is None else (evaluation.run(run_name),)
         if fmt == "csv":
             for path in report.write_csv(evaluation, family_of, runs, out):
@@ -109,10 +146,10 @@ def report_command(source: str, run_name: str | None, fmt: str, out: Path | None
 @click.argument("source", metavar="PATH|ID")
 @click.option("--run", "run_name", metavar="NAME", help="Only this run.")
 @click.option("--format", "fmt", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@_set
-def check_command(source: str, run_name: str | None, fmt: str, settings: dict[str, Any]) -> None:
+@_said
+def check_command(source: str, run_name: str | None, fmt: str, options: ingest.Options) -> None:
     """Check whether a log is sound; exit with 1 when a check fails. Stores nothing."""
-    with _evaluation(source, Store(home()), settings) as evaluation:
+    with _evaluation(source, Store(home()), options) as evaluation:
         runs = evaluation.runs if run_name is None else (evaluation.run(run_name),)
         if fmt == "json":
             click.echo(json.dumps(report.checks_document(evaluation, runs), indent=1))
@@ -123,18 +160,18 @@ def check_command(source: str, run_name: str | None, fmt: str, settings: dict[st
 
 
 @contextmanager
-def _evaluation(source: str, library: Store, settings: dict[str, Any]) -> Iterator[Evaluation]:
+def _evaluation(source: str, library: Store, options: ingest.Options) -> Iterator[Evaluation]:
     """Give the evaluation that a path or an id names."""
     path = Path(source)
     if not path.exists() and source in library:
-        if settings:
+        if options.as_dict():
             raise click.UsageError("--set goes with a path: a stored evaluation has its settings already")
         yield ingest.checked(library.open(source))
         return
     if not path.exists():
         raise InputError("neither a file or folder nor the id of a stored evaluation", found=source)
     with tempfile.TemporaryDirectory(prefix="specdash-") as workspace, _progress() as progress:
-        yield ingest.read(path, Path(workspace), options=ingest.Options(settings), limits=_limits(), progress=progress)
+        yield ingest.read(path, Path(workspace), options=options, limits=_limits(), progress=progress)
 
 
 @contextmanager
@@ -179,8 +216,8 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
 @cli.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
 @click.option("--keep-original", is_flag=True, help="Keep a copy of the input in the library.")
-@_set
-def add(paths: tuple[Path, ...], keep_original: bool, settings: dict[str, Any]) -> None:
+@_said
+def add(paths: tuple[Path, ...], keep_original: bool, options: ingest.Options) -> None:
     """Add evaluations to the library and print their ids. One that is there already stays as it is."""
     library, failed = Store(home()), False
     for path in paths:
@@ -189,7 +226,7 @@ def add(paths: tuple[Path, ...], keep_original: bool, settings: dict[str, Any]) 
                 evaluation = ingest.add(
                     path,
                     library,
-                    options=ingest.Options(settings),
+                    options=options,
                     limits=_limits(),
                     keep_original=keep_original,
                     progress=progress,

@@ -65,12 +65,20 @@ class Loaded:
         return pl.DataFrame(rows, schema=["run", "dataset", "family", *dict.fromkeys(keys)], infer_schema_length=None)
 
 
-def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
+def load(
+    source: str | Path,
+    config: Mapping[str, Any] | None = None,
+    *,
+    bonus: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Loaded:
     """Read an evaluation from a file or folder, or take it from the library by its id.
 
     Args:
         source: A zip, a folder, a single file, or the id of a stored evaluation.
         config: Settings that win over those in the files, e.g. ``{"k": 7}``.
+        bonus: "in" or "out", where acceptance lengths in the files do not say whether they count the bonus token.
+        columns: Column of a table by our name for it, e.g. ``{"accepted": "n_ok"}``.
 
     Raises:
         InputError: It cannot be read as a whole.
@@ -81,7 +89,8 @@ def load(source: str | Path, config: Mapping[str, Any] | None = None) -> Loaded:
     if not path.exists() and str(source) in library:
         return Loaded(ingest.checked(library.open(str(source))), family_of)
     with tempfile.TemporaryDirectory(prefix="specdash-") as workspace:
-        options = ingest.Options(dict(config or {}))
+        said = {"config": dict(config or {}), "bonus": bonus, "map": dict(columns or {})}
+        options = ingest.Options.of(said)
         limits = ingest.Limits.from_env(os.environ)
         evaluation = ingest.read(path, Path(workspace), options=options, limits=limits)
     runs = tuple(replace(run, steps=None) for run in evaluation.runs)  # Their files went with the workspace.

@@ -9,7 +9,8 @@ answers every question its files can answer:
 * granularity ``rates``: ``rates``, printed ratios without counts;
 * granularity ``latencies``: nothing on acceptance, ``latencies`` alone, such as the baseline of an A/B measurement.
 
-A run of any granularity may hold ``latencies`` beside the rest.
+A run of any granularity may hold ``latencies`` beside the rest. What the numbers in its files mean, where tools differ,
+is its ``Semantics``.
 
 This module knows nothing of the project but what a finding is.
 """
@@ -88,11 +89,40 @@ class InputError(Exception):
         return _printable(" ".join(f"{where + ': ' if where else ''}{'; '.join(what)}".split()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.problem, self.file, self.line, self.found, self.expected)
+        return _rebuild, (type(self), self.problem, self.file, self.line, self.found, self.expected)
 
 
-def _rebuild(problem: str, file: str | None, line: int | None, found: str | None, expected: str | None) -> InputError:
-    error = InputError(problem, file=file, line=line, expected=expected)
+class NothingToRead(InputError):
+    """A file is what it looks like and holds nothing that can be used: beside others it is told, alone refused."""
+
+
+class Unsaid(InputError):
+    """A file does not say what only its owner can: he is asked, it is never guessed.
+
+    Attributes:
+        asks: What is asked: "k", "bonus" or "map".
+        columns: Columns of the file, where he is asked which is what.
+    """
+
+    asks: str = ""
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def about(cls, asks: str, problem: str, *, columns: tuple[str, ...] = (), **where: Any) -> Unsaid:
+        """Return the error that asks for an option by its name on the command line."""
+        option = {"k": "--k N", "bonus": "--bonus in or --bonus out", "map": "--map accepted=COLUMN"}[asks]
+        error = cls(problem, expected=f"{option} to say it", **where)
+        error.asks, error.columns = asks, columns
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), {"asks": self.asks, "columns": self.columns}
+
+
+def _rebuild(
+    kind: type[InputError], problem: str, file: str | None, line: int | None, found: str | None, expected: str | None
+) -> InputError:
+    error = kind(problem, file=file, line=line, expected=expected)
     error.found = found
     return error
 
@@ -165,6 +195,74 @@ class Mapping:
         return f"{self.matched:,} of {self.total:,} match, {self.absent:,} absent"
 
 
+class Bonus(StrEnum):
+    """Whether a length counts the token that the target adds to every step."""
+
+    IN = "in"
+    OUT = "out"
+
+
+class PerPosition(StrEnum):
+    """What a rate by draft position is relative to."""
+
+    UNCONDITIONAL = "unconditional"  # to all steps
+    EXPOSED = "exposed"  # to the steps that drafted the position
+    CONDITIONAL = "conditional"  # to the steps that reached it
+
+
+class Span(StrEnum):
+    """What a number in a file is summed over."""
+
+    REQUEST = "request"
+    RUN = "run"
+    SINCE_START = "since start"
+    DIFFERENCE = "difference"
+    WINDOWS = "windows"
+
+
+class End(StrEnum):
+    """What becomes of the last step of a response, when its end lies inside of what was accepted."""
+
+    RAW = "raw"  # T0: counted whole, tokens behind the end included
+    CUT = "cut"  # T1: accepted and drafted end with the response, no bonus token
+    ACCEPTED_CUT = "accepted cut"  # T2: accepted is cut, drafted is not
+    TOKENS = "tokens"  # the length is output tokens over steps
+    UNKNOWN = "not known"
+
+
+class Undrafted(StrEnum):
+    """What becomes of steps for which nothing was drafted."""
+
+    COUNTED = "counted"
+    OMITTED = "omitted"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """What the numbers in a run's files mean, where tools differ. Ours never differ: they are recomputed.
+
+    Attributes:
+        producer: What wrote the files, for people.
+        bonus: Whether acceptance lengths in them count the bonus token; None when they hold none.
+        position_base: Number of the first draft position in them; None when they hold no positions.
+        per_position: What their rates or counts by position are relative to; None when they hold none.
+        span: What a number in them is summed over.
+        end: What becomes of the last step of a response.
+        undrafted: What becomes of steps without a draft.
+        note: What else a reader has to know, as sentences.
+    """
+
+    producer: str
+    bonus: Bonus | None = None
+    position_base: int | None = None
+    per_position: PerPosition | None = None
+    span: Span = Span.RUN
+    end: End = End.UNKNOWN
+    undrafted: Undrafted = Undrafted.UNKNOWN
+    note: str = ""
+
+
 RESPONSES = pl.Schema(
     {
         "response": pl.Int32,  # 0-based, in log order
@@ -180,22 +278,33 @@ RESPONSES = pl.Schema(
 COUNTS = pl.Schema(
     {
         "response": pl.Int32,
-        "drafted": pl.Int16,  # K_s, 0..MAX_DRAFTED
+        "drafted": pl.Int16,  # K_s, 0..MAX_DRAFTED; null: the histogram does not say how long the drafts were
         "accepted": pl.Int16,  # a_s, 0..drafted
         "steps": pl.Int64,
     }
 )
 """Outcome counts: one row a (response, drafted, accepted) that occurs. They add up over files and machines."""
 
+SUMS = pl.Schema(
+    {
+        "response": pl.Int32,
+        "steps": pl.Int64,  # with at least one drafted token; null: not known
+        "drafted": pl.Int64,  # sum of K_s; null: not known
+        "accepted": pl.Int64,  # sum of a_s
+    }
+)
+"""What the source says of a response in sum, for those whose outcome counts are missing or lack ``drafted``."""
+
 COUNTERS = pl.Schema(
     {
         "dataset": pl.String,
         "responses": pl.Int64,  # null: not known
-        "steps": pl.Int64,  # verify steps with at least one drafted token
+        "steps": pl.Int64,  # verify steps with at least one drafted token; null: not known
         "drafted": pl.Int64,  # sum of K_s; null: not known
         "accepted": pl.Int64,  # sum of a_s
         "per_position": pl.List(pl.Int64),  # steps that accepted position i (0-based); null: not known
         "block": pl.Int16,  # K when every step drafted the same number; null: it varies or is not known
+        "exposed": pl.List(pl.Int64),  # steps that drafted position i, where the source counts them; else null
     }
 )
 """Counters without responses: one row a dataset."""
@@ -207,9 +316,13 @@ RATES = pl.Schema(
         "verify_rate": pl.Float64,
         "mean_drafted": pl.Float64,
         "p_exposed": pl.List(pl.Float64),  # accepted at i / drafted at i; null: no step was that long
+        "acceptance_ratio": pl.Float64,  # accepted / drafted
+        "p": pl.List(pl.Float64),  # accepted at i / steps
+        "c": pl.List(pl.Float64),  # accepted at i / steps that reached i
+        "outcome": pl.List(pl.Float64),  # steps that accepted exactly j / steps
     }
 )
-"""Printed ratios without counts: one row a dataset. Shown, never pooled."""
+"""Printed ratios without counts: one row a dataset. Shown, never pooled. Lists are as long as the run's K allows."""
 
 LATENCIES = pl.Schema(
     {
@@ -245,13 +358,15 @@ class Run:
         mapping: Result of assigning requests to responses; None without samples.
         warnings: What a reader has to know.
         responses: RESPONSES, for granularity step and response.
-        counts: COUNTS, for granularity step and response.
+        counts: COUNTS, for granularity step and response; None where responses have only SUMS.
+        sums: SUMS, where ``counts`` do not tell them.
         counters: COUNTERS, for granularity aggregate.
         rates: RATES, for granularity rates.
         printed: Rows of a results table that stood beside the log, kept for comparison.
         steps: Parquet file of the ordered steps, for granularity step.
         latencies: LATENCIES, where they were measured; the only table for granularity latencies.
         checks: What the checks found in it, with the settings it has; None while they were not made.
+        semantics: What the files' own numbers mean; None for specdash's own kinds of files.
     """
 
     name: str
@@ -263,12 +378,14 @@ class Run:
     warnings: tuple[RunWarning, ...] = ()
     responses: pl.DataFrame | None = None
     counts: pl.DataFrame | None = None
+    sums: pl.DataFrame | None = None
     counters: pl.DataFrame | None = None
     rates: pl.DataFrame | None = None
     printed: tuple[dict[str, Any], ...] = ()
     steps: Path | None = None
     latencies: pl.DataFrame | None = None
     checks: tuple[Finding, ...] | None = None
+    semantics: Semantics | None = None
 
     @property
     def effective_config(self) -> dict[str, Any]:

@@ -68,6 +68,7 @@ def counters(steps, dataset="d", *, block=None, per_position=None, drafted=None,
         "accepted": accepted,
         "per_position": per_position,
         "block": block,
+        "exposed": None,
     }
 
 

@@ -1,6 +1,9 @@
-"""The formats specdash reads, one module each, and the registry that tells which one a file is."""
+"""The formats specdash reads, one module each, and the registries that tell which one a file is.
 
-from specdash.formats import config, counters, printed, samples, steplog
+``producers`` are files of tools that give whole runs; FORMATS are specdash's own kinds of files, the parts of a run.
+"""
+
+from specdash.formats import config, counters, printed, producers, samples, steplog
 from specdash.formats.base import File, Format, Role
 
 FORMATS: tuple[Format, ...] = (
@@ -11,7 +14,7 @@ FORMATS: tuple[Format, ...] = (
     printed.FORMAT,
     config.FORMAT,
 )
-"""Every format; the first that a file's name claims wins, else the first that its content looks like."""
+"""Every part of a run; the first that a file's name claims wins, else the first that its content looks like."""
 
 
 def recognise(file: File) -> tuple[Format, bool] | None:
@@ -23,4 +26,4 @@ def recognise(file: File) -> tuple[Format, bool] | None:
     return None
 
 
-__all__ = ["FORMATS", "File", "Format", "Role", "recognise"]
+__all__ = ["FORMATS", "File", "Format", "Role", "producers", "recognise"]

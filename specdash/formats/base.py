@@ -11,6 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+import orjson
+
 from specdash.schema import InputError
 
 
@@ -101,6 +103,10 @@ def read_json(file: File) -> Any:
     Raises:
         InputError: It is not JSON, or a text in it is not Unicode; the message names the line.
     """
+    try:
+        return orjson.loads(file.local().read_bytes())
+    except orjson.JSONDecodeError:
+        pass  # Python reads more (NaN, a byte order mark), and says what is wrong and where.
     text = read_text(file)
     try:
         document = json.loads(text, parse_constant=lambda _: None, parse_float=finite)

@@ -1,12 +1,16 @@
-"""Which files of an evaluation make which run: every folder that holds known files is one."""
+"""Which files of an evaluation make which run.
+
+What producers recognise gives runs by itself (``units``); of the rest every folder that holds known files is a run.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from specdash.formats import FORMATS, File, Role, recognise
+from specdash.formats import FORMATS, File, Role, producers, recognise
 from specdash.formats.base import natural
+from specdash.ingest.units import Unit, claimed
 from specdash.schema import InputError
 
 _ROOT = PurePosixPath(".")
@@ -34,12 +38,14 @@ class Discovered:
     """What an evaluation holds.
 
     Attributes:
-        runs: The runs, in natural order of their names.
+        runs: The runs of folders.
+        units: Files of producers, with the name of their folder.
         about: The file in which the evaluation says what it is, or None.
         unread: Paths of the files that no run uses.
     """
 
     runs: list[RunFiles]
+    units: list[tuple[str, Unit]]
     about: File | None
     unread: list[str]
 
@@ -54,7 +60,8 @@ def discover(files: list[File], stem: str) -> Discovered:
     Raises:
         InputError: No file is one that is known.
     """
-    folders, unread = _recognised(files)
+    produced, left = claimed(files)
+    folders, unread = _recognised(left, alone=len(files) == 1)
     about = folders.pop_about()
     runs = {folder: roles for folder, roles in folders.items() if _is_run(folder, folders)}
     for folder, roles in folders.items():
@@ -62,26 +69,34 @@ def discover(files: list[File], stem: str) -> Discovered:
             continue
         owner = _owner(folder, runs)
         for role, members in roles.items():
+            if owner is None and role is Role.CONFIG and _below(folder, produced):
+                continue
             if owner is None:
                 unread += [file.path for file in members]
             else:
                 runs[owner].setdefault(role, []).extend(members)
     unread += _superfluous(runs)
     _inherit_configs(folders, runs)
-    if not runs:
+    for unit in produced:
+        unit.configs = _configs(unit.folder, folders)
+    if not runs and not produced:
         names = ", ".join(sorted(file.path for file in files)[:8]) + (", …" if len(files) > 8 else "")
         raise InputError(
             "nothing that can be read",
             file=stem,
             found=names or "no files",
-            expected="; ".join(f.what for f in FORMATS[1:-1]),
+            expected="; ".join([f.what for f in FORMATS[1:-1]] + [f"files of {tool}" for tool in _tools()]),
         )
-    names = _names(list(runs), stem)
+    names = _names(list(dict.fromkeys([*runs, *(unit.folder for unit in produced)])), stem)
     made = [
         RunFiles(names[folder], {role: _sorted(found) for role, found in roles.items()})
         for folder, roles in runs.items()
     ]
-    return Discovered(sorted(made, key=lambda run: natural(run.name)), about, sorted(unread))
+    return Discovered(made, [(names[unit.folder], unit) for unit in produced], about, sorted(unread))
+
+
+def _tools() -> list[str]:
+    return list(dict.fromkeys(producer.tool for producer in producers.PRODUCERS))
 
 
 def _is_run(folder: PurePosixPath, folders: _Folders) -> bool:
@@ -111,13 +126,13 @@ class _Folders(dict[PurePosixPath, dict[Role, list[File]]]):
         return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
 
 
-def _recognised(files: list[File]) -> tuple[_Folders, list[str]]:
+def _recognised(files: list[File], alone: bool) -> tuple[_Folders, list[str]]:
     """Group the known files by folder. A step log that its name claims outdoes those its folder only seems to hold."""
     found: list[tuple[PurePosixPath, Role, bool, File]] = []
     unread = []
     for file in files:
         known = recognise(file)
-        if known is None and len(files) == 1 and file.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        if known is None and alone and file.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
             found.append(
                 (_ROOT, Role.STEPS, True, file)
             )  # Given alone it is meant as a log: say what is wrong with it.
@@ -149,6 +164,17 @@ def _inherit_configs(folders: _Folders, runs: dict[PurePosixPath, dict[Role, lis
             )
             if above:
                 roles[Role.CONFIG] = list(above[Role.CONFIG])
+
+
+def _below(folder: PurePosixPath, units: list[Unit]) -> bool:
+    """Tell whether files of a producer lie in a folder or below it."""
+    return any(folder in (unit.folder, *unit.folder.parents) for unit in units)
+
+
+def _configs(folder: PurePosixPath, folders: _Folders) -> list[File]:
+    """Return the configurations of the nearest folder, going up, that has any."""
+    holds = (folders.get(place, {}).get(Role.CONFIG, []) for place in (folder, *folder.parents))
+    return _sorted(next((files for files in holds if files), []))
 
 
 def _sorted(files: list[File]) -> list[File]:

@@ -28,11 +28,11 @@ def recognise(source: Source, options: Options | None) -> dict[str, Any] | None:
     member = _members(source).get(manifest.NAME)
     if member is None or _MARK not in member.head():
         return None
-    if options and options.config:
+    if options and options.as_dict():
         raise InputError(
             "is an exported evaluation, whose settings are part of it",
             file=source.name,
-            found="settings " + ", ".join(options.config),
+            found="settings " + ", ".join([*options.config, *(name for name in options.as_dict() if name != "config")]),
             expected="none; change them once it is stored",
         )
     return exported_manifest.read(member)

@@ -10,9 +10,19 @@ from typing import Any
 
 from specdash.formats.base import File, read_json
 from specdash.ingest.options import Options, evaluation_id
-from specdash.schema import MAX_DRAFTED, Granularity, InputError, check_settings
+from specdash.schema import (
+    MAX_DRAFTED,
+    Bonus,
+    End,
+    Granularity,
+    InputError,
+    PerPosition,
+    Span,
+    Undrafted,
+    check_settings,
+)
 from specdash.store import manifest
-from specdash.store.tables import BESIDE, NEEDED
+from specdash.store.tables import ALLOWED, NEEDED
 
 _MOST = 2**53  # counts up to here are exact as a float too
 
@@ -65,6 +75,7 @@ _BLOCK = _Kind(f"a whole number from 0 to {MAX_DRAFTED}", lambda value: _is_whol
 _NUMBER = _Kind("a number", _is_number)
 _OBJECT = _Kind("an object", lambda value: isinstance(value, dict))
 _SETTINGS = _Kind("texts, numbers, true or false by name", _is_settings)
+_COLUMNS = _Kind("texts by name", lambda value: isinstance(value, dict) and all(map(_TEXT.fits, value.values())))
 _OBJECTS = _Kind("a list of objects", _each(_OBJECT))
 _CELL = _Kind(
     "text, a number, null or a list of numbers",
@@ -100,6 +111,17 @@ _RUN = {
     "warnings": _OBJECTS,
     "printed": _OBJECTS,
     "tables": _Kind("a list of texts", _each(_TEXT)),
+}
+
+_SEMANTICS = {
+    "producer": _TEXT,
+    "bonus": _optional(_one_of(Bonus)),
+    "position_base": _optional(_COUNT),
+    "per_position": _optional(_one_of(PerPosition)),
+    "span": _one_of(Span),
+    "end": _one_of(End),
+    "undrafted": _one_of(Undrafted),
+    "note": _TEXT,
 }
 
 _MAPPING = {"matched": _COUNT, "total": _COUNT, "absent": _COUNT}
@@ -160,10 +182,12 @@ def _check(found: Any, kinds: dict[str, _Kind], where: str = "", *, others: _Kin
 
 
 def _check_id(found: dict[str, Any]) -> None:
-    settings = found["options"].get("config", {})
-    if not _is_settings(settings) or Options(settings).as_dict() != found["options"]:
-        raise _error("options are not those of an evaluation", found["options"], "settings as config, or nothing")
-    wanted = evaluation_id(found["sha256"], Options(settings))
+    stored = found["options"]
+    kinds = {"config": _SETTINGS, "bonus": _one_of(Bonus), "map": _COLUMNS}
+    fits = all(name in kinds and kinds[name].fits(value) for name, value in stored.items())
+    if not fits or Options.of(stored).as_dict() != stored:
+        raise _error("options are not those of an evaluation", stored, "settings as config, bonus, map, or nothing")
+    wanted = evaluation_id(found["sha256"], Options.of(stored))
     if found["id"] != wanted:
         raise _error("id does not belong to sha256 and options", found["id"], wanted)
 
@@ -183,6 +207,14 @@ def _check_run(run: dict[str, Any], number: int) -> None:
         _check(warning, _WARNING, f"{where}warnings: ", others=_NOTHING)
     for row in run["printed"]:
         _check(row, _PRINTED, f"{where}printed: ", others=_CELL)
-    needed = NEEDED[Granularity(run["granularity"])]
-    if tuple(run["tables"]) not in (needed, (*needed, BESIDE)):
-        raise _error(f"{where}tables are not those of {run['granularity']}", run["tables"], ", ".join(needed))
+    if run.get("semantics") is not None:
+        _check(run["semantics"], _SEMANTICS, f"{where}semantics: ", others=_NOTHING)
+    _check_tables(run, where)
+
+
+def _check_tables(run: dict[str, Any], where: str) -> None:
+    granularity, named = Granularity(run["granularity"]), run["tables"]
+    needed, allowed = NEEDED[granularity], ALLOWED[granularity]
+    counted = "responses" not in needed or {"counts", "sums"} & set(named)
+    if not set(needed) <= set(named) or named != [name for name in allowed if name in named] or not counted:
+        raise _error(f"{where}tables are not those of {granularity}", named, ", ".join(needed))

@@ -51,7 +51,8 @@ def copy(name: str, member: Member, folder: Path, limits: Limits) -> Path:
     """
     file, kinds = member.local(), _KINDS[name]
     found = stepload.parquet_columns(file, member.path)
-    if list(found) != list(kinds) or not all(found[column] in kinds[column] for column in kinds):
+    earlier = [column for column in kinds if column not in tables.SINCE_2.get(name, ())]
+    if list(found) not in (list(kinds), earlier) or not all(found[column] in kinds[column] for column in found):
         raise InputError(
             "has other columns",
             file=member.path,

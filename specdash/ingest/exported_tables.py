@@ -18,8 +18,9 @@ _MOST = 2**53  # counts up to here are exact as a float too
 
 _REQUIRED = {
     "responses": ("response", "request", "dataset"),
-    "counts": ("response", "drafted", "accepted", "steps"),
-    "counters": ("dataset", "steps", "accepted"),
+    "counts": ("response", "accepted", "steps"),
+    "sums": ("response", "accepted"),
+    "counters": ("dataset", "accepted"),
     "rates": ("dataset",),
     "latencies": ("dataset",),
 }
@@ -28,6 +29,7 @@ _REQUIRED = {
 _UNIQUE = {
     "responses": ("response",),
     "counts": ("response", "drafted", "accepted"),
+    "sums": ("response",),
     "counters": ("dataset",),
     "rates": ("dataset",),
 }
@@ -67,6 +69,13 @@ def _positions() -> tuple[_Rule, ...]:
             shown,
             f"1 to {MAX_DRAFTED} counts",
         ),
+        _Rule(pl.col("exposed").list.min() < 0, "exposed has a negative count", ("dataset", "exposed"), "0 or more"),
+        _Rule(
+            pl.col("exposed").list.len() != hits.list.len(),
+            "exposed is not as long as per_position",
+            ("dataset", "exposed", "per_position"),
+            "a count a position",
+        ),
         _Rule(hits.list.min() < 0, "per_position has a negative count", shown, "0 or more"),
         _Rule(hits.list.diff().list.max() > 0, "per_position rises", shown, "counts that do not rise"),
         _Rule(hits.list.first() > steps, "more steps accepted position 0 than there are", (*shown, "steps"), "no more"),
@@ -105,6 +114,10 @@ _RULES = {
         _Rule(pl.col("accepted") > pl.col("drafted"), "more accepted than drafted", ("drafted", "accepted"), "no more"),
         _outside("steps", 1, _MOST),
     ),
+    "sums": (
+        *(_outside(column, 0, _MOST) for column in ("steps", "drafted", "accepted")),
+        _Rule(pl.col("accepted") > pl.col("drafted"), "more accepted than drafted", ("drafted", "accepted"), "no more"),
+    ),
     "counters": (
         *(_outside(column, 0, _MOST) for column in ("responses", "steps", "drafted", "accepted")),
         _outside("block", 0, MAX_DRAFTED),
@@ -114,13 +127,16 @@ _RULES = {
     "rates": (
         *(
             _Rule(~_printable(pl.col(column)), f"{column} is impossible", ("dataset", column), "0 or more")
-            for column in ("tau", "verify_rate", "mean_drafted")
+            for column in ("tau", "verify_rate", "mean_drafted", "acceptance_ratio")
         ),
-        _Rule(
-            pl.col("p_exposed").list.eval(~_printable(pl.element())).list.any(),
-            "p_exposed is impossible",
-            ("dataset", "p_exposed"),
-            "0 or more each",
+        *(
+            _Rule(
+                pl.col(column).list.eval(~_printable(pl.element())).list.any(),
+                f"{column} is impossible",
+                ("dataset", column),
+                "0 or more each",
+            )
+            for column in ("p_exposed", "p", "c", "outcome")
         ),
     ),
     "latencies": (
@@ -161,8 +177,8 @@ def load(run: dict[str, Any], members: dict[str, Member], folder: Path, limits: 
     folder.mkdir()
     files = {name: exported_parquet.copy(name, member, folder, limits) for name, member in members.items()}
     found: dict[str, Any] = {name: _table(name, files[name], members[name]) for name in files if name != "steps"}
-    if "counts" in found:
-        _check_counts(found["responses"], found["counts"], members)
+    if "responses" in found:
+        _check_responses(run, found, members)
     if "latencies" in found:
         _check_timed(found["latencies"], found.get("responses"), members["latencies"])
     _check_k(run, found, members)
@@ -174,7 +190,7 @@ def load(run: dict[str, Any], members: dict[str, Member], folder: Path, limits: 
 
 def _table(name: str, file: Path, member: Member) -> pl.DataFrame:
     """Read one table and check it by itself."""
-    frame = tables.load(file)
+    frame = tables.completed(name, tables.load(file))
     if frame.is_empty():
         raise InputError("has no rows", file=member.path)
     for column in _REQUIRED[name]:
@@ -198,21 +214,33 @@ def _check_unique(frame: pl.DataFrame, columns: tuple[str, ...], member: Member)
     _check(frame, _Rule(again, f"two rows have the same {', '.join(columns)}", columns, "one row"), member)
 
 
-def _check_counts(responses: pl.DataFrame, counts: pl.DataFrame, members: dict[str, Member]) -> None:
-    """Check that counts and responses are of each other."""
-    if counts["steps"].cast(pl.Float64).sum() > _MOST:
-        raise InputError("has too many steps", file=members["counts"].path, expected=f"at most {_MOST}")
-    known, counted = responses["response"], counts["response"]
-    strange = ~pl.col("response").is_in(known.implode())
-    _check(
-        counts,
-        _Rule(strange, "a response is not among the responses", ("response",), members["responses"].path),
-        members["counts"],
-    )
-    empty = ~pl.col("response").is_in(counted.implode())
-    _check(
-        responses, _Rule(empty, "a response has no steps", ("response",), members["counts"].path), members["responses"]
-    )
+def _check_responses(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[str, Member]) -> None:
+    """Check that counts, sums and responses are of each other."""
+    responses, counted = found["responses"]["response"], []
+    for name in ("counts", "sums"):
+        if name not in found:
+            continue
+        frame = found[name]
+        if frame["steps"].cast(pl.Float64).sum() > _MOST:
+            raise InputError("has too many steps", file=members[name].path, expected=f"at most {_MOST}")
+        strange = ~pl.col("response").is_in(responses.implode())
+        rule = _Rule(strange, "a response is not among the responses", ("response",), members["responses"].path)
+        _check(frame, rule, members[name])
+        counted.append(frame["response"])
+    if run.get("semantics") is None:  # a log has no response without steps, a tool's file may
+        empty = ~pl.col("response").is_in(pl.concat(counted).implode())
+        rule = _Rule(empty, "a response has no steps", ("response",), "counts or sums of it")
+        _check(found["responses"], rule, members["responses"])
+    if "counts" in found:
+        _check_drafted(found, members)
+
+
+def _check_drafted(found: dict[str, pl.DataFrame], members: dict[str, Member]) -> None:
+    """Check that the drafted tokens of a response are known either by step or, at most, in sum."""
+    summed = found["sums"]["response"] if "sums" in found else pl.Series("response", [], dtype=pl.Int32)
+    wrong = pl.col("drafted").is_null() != pl.col("response").is_in(summed.implode())
+    rule = _Rule(wrong, "drafted is not known, or known twice", ("response", "drafted"), "a count, or null beside sums")
+    _check(found["counts"], rule, members["counts"])
 
 
 def _check_timed(latencies: pl.DataFrame, responses: pl.DataFrame | None, member: Member) -> None:
@@ -224,22 +252,31 @@ def _check_timed(latencies: pl.DataFrame, responses: pl.DataFrame | None, member
 
 def _check_k(run: dict[str, Any], found: dict[str, pl.DataFrame], members: dict[str, Member]) -> None:
     """Check that the run's K is that of its tables."""
-    (name, frame), *_ = ((name, frame) for name, frame in found.items() if name != "responses")
+    name = next((name for name in ("counts", "counters", "rates") if name in found), None)
+    if name is None and "responses" not in found and run["k"] is not None:
+        raise InputError("the manifest says a k of latencies", file=members["latencies"].path, found=f"k = {run['k']}")
+    if name is None or (name == "counts" and "sums" in found):
+        return  # what is known in sum does not say how long the longest draft was
+    frame = found[name]
+    lists = [frame[column].list.len().max() for column in ("p_exposed", "p", "c")] if name == "rates" else []
     k = {
         "counts": lambda: frame["drafted"].max(),
         "counters": lambda: frame.select(pl.coalesce(pl.col("per_position").list.len(), "block").max()).item(),
-        "rates": lambda: frame["p_exposed"].list.len().max() or None,
-        "latencies": lambda: None,
+        "rates": lambda: max((n for n in lists if n), default=None),
     }[name]()
-    if run["k"] != k:
+    said_more = run.get("semantics") is not None and (k is None or (run["k"] or -1) > k)  # a tool says its K
+    if run["k"] != k and not said_more:
         raise InputError(
             f"the manifest says k = {run['k']} of run {run['folder']}", file=members[name].path, found=f"k = {k}"
         )
     if name == "rates":
-        lengths = ~pl.col("p_exposed").list.len().is_in([k or 0])
-        _check(
-            frame, _Rule(lengths, "p_exposed is not as long as k", ("dataset", "p_exposed"), f"{k or 0}"), members[name]
-        )
+        _check_lengths(frame, run["k"] or 0, members[name])
+
+
+def _check_lengths(rates: pl.DataFrame, k: int, member: Member) -> None:
+    for column, wanted in (("p_exposed", k), ("p", k), ("c", k), ("outcome", k + 1)):
+        wrong = pl.col(column).list.len() != wanted
+        _check(rates, _Rule(wrong, f"{column} is not as long as k", ("dataset", column), f"{wanted}"), member)
 
 
 def _check_steps(file: Path, responses: pl.DataFrame, counts: pl.DataFrame, members: dict[str, Member]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from specdash.schema import Bonus
+
 
 @dataclass(frozen=True)
 class Options:
@@ -15,13 +17,28 @@ class Options:
 
     Attributes:
         config: Settings of its runs, winning over what stands in the files.
+        bonus: Whether the acceptance lengths of files that do not say it count the bonus token.
+        columns: Column of a table by our name for it, where the table's own names do not tell.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
+    bonus: Bonus | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the options as stored."""
-        return {"config": dict(self.config)} if self.config else {}
+        said = {"config": dict(self.config), "bonus": self.bonus and str(self.bonus), "map": dict(self.columns)}
+        return {name: value for name, value in said.items() if value}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Options:
+        """Return what ``as_dict`` gave.
+
+        Raises:
+            ValueError: The bonus is neither in nor out.
+        """
+        bonus = stored.get("bonus")
+        return cls(stored.get("config", {}), None if bonus is None else Bonus(bonus), stored.get("map", {}))
 
 
 def evaluation_id(sha256: str, options: Options) -> str:

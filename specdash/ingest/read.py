@@ -11,7 +11,7 @@ import polars as pl
 
 from specdash.formats import Role, config, counters, printed, samples, steplog
 from specdash.formats.base import File, stem
-from specdash.ingest import exported, mapping
+from specdash.ingest import exported, mapping, units
 from specdash.ingest.checking import checked
 from specdash.ingest.discover import Discovered, RunFiles, discover
 from specdash.ingest.options import Options, evaluation_id
@@ -71,25 +71,49 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
     about = config.read_about(found.about) if found.about else {}
     if options.config:
         check_settings(dict(options.config), "--set")
-    runs = []
-    for number, files in enumerate(found.runs):
-        folder = workspace / f"run{number}"
-        folder.mkdir()
-        say = _saying(progress, number, len(found.runs))
-        say(f"load {files.name}")
-        run = _unpooled(replace(_run(files, folder, options, say), config_set=dict(options.config)))
-        runs.append(_with_warnings(run, about, found))
+    runs, unread = _runs(found, workspace, options, progress)
+    runs = [_unpooled(replace(run, config_set=dict(options.config))) for run in runs]
     return Evaluation(
         id=evaluation_id(source.sha256, options),
         title=about.get("title") or source.stem,
         source=source.name,
         sha256=source.sha256,
-        runs=tuple(runs),
+        runs=tuple(_with_warnings(run, about, unread) for run in runs),
         note=about.get("note", ""),
         reconstruction=about.get("reconstruction", False),
         order=about.get("order", "recorded"),
         options=options.as_dict(),
     )
+
+
+def _runs(
+    found: Discovered, workspace: Path, options: Options, progress: Progress | None
+) -> tuple[list[Run], list[str]]:
+    """Read every run, and tell the files that none uses.
+
+    Raises:
+        InputError: A file is wrong, or none holds anything.
+    """
+    total, problems, made = len(found.runs) + len(found.units), [], []
+    for number, files in enumerate(found.runs):
+        say = _saying(progress, number, total)
+        say(f"load {files.name}")
+        made.append((files.name, "", _run(files, _folder(workspace, number), options, say)))
+    for number, (name, unit) in enumerate(found.units, start=len(found.runs)):
+        say = _saying(progress, number, total)
+        say(f"load {unit.files[0].path}")
+        runs, nothing = units.read(unit, name, _folder(workspace, number), options, say)
+        made += [(name, run.name, run) for run in runs]
+        problems += [nothing] if nothing else []
+    if not made:
+        raise problems[0]
+    return units.named(made), found.unread + [str(problem) for problem in problems]
+
+
+def _folder(workspace: Path, number: int) -> Path:
+    folder = workspace / f"run{number}"
+    folder.mkdir()
+    return folder
 
 
 def _saying(progress: Progress | None, done: int, total: int) -> Callable[[str], None]:
@@ -109,7 +133,7 @@ def _unpooled(run: Run) -> Run:
     return replace(run, **changed, warnings=(*run.warnings, said))
 
 
-def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
+def _with_warnings(run: Run, about: dict[str, Any], unread: list[str]) -> Run:
     """Add what the evaluation and its printed tables say to a run's warnings."""
     warnings = list(run.warnings)
     if about.get("reconstruction"):
@@ -118,8 +142,8 @@ def _with_warnings(run: Run, about: dict[str, Any], found: Discovered) -> Run:
         warnings.append(
             RunWarning("order_invented", "the order of steps is invented: nothing that depends on it is shown")
         )
-    if found.unread:
-        listed = ", ".join(found.unread[:5]) + (", …" if len(found.unread) > 5 else "")
+    if unread:
+        listed = ", ".join(unread[:5]) + (", …" if len(unread) > 5 else "")
         warnings.append(RunWarning("unread_files", f"not read, as not recognised or not needed: {listed}"))
     return replace(run, warnings=tuple(warnings))
 

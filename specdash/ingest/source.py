@@ -26,7 +26,7 @@ Progress = Callable[[str, int, int | None], None]
 CHUNK = 1 << 20
 GZ_STEP = 1 << 14  # small: what follows a gz stream is copied once a stream, and streams can be tiny
 RESERVE = 200 * 10**6  # never filled on the disk of the workspace
-_SUFFIX = re.compile(r"(\.(zip|csv|jsonl|json|txt|log|parquet))?(\.gz)?$", re.IGNORECASE)
+_SUFFIX = re.compile(r"(\.(zip|csv|tsv|jsonl|ndjson|json|txt|log|prom|sse|ya?ml|parquet))?(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,10 @@ def _lengths(k: int) -> tuple[float, float]:
     scale=Scale.LOG,
     limits=_lengths,
 )
-def tau(tally: Tally) -> np.ndarray:
+def tau(tally: Tally) -> np.ndarray | None:
     """Step-weighted acceptance length, shape (...)."""
-    return 1 + ratio(tally.accepted, tally.steps)
+    accepted = ratio(tally.accepted, tally.steps)
+    return None if accepted is None else 1 + accepted
 
 
 @estimate(
@@ -114,7 +115,8 @@ def tau(tally: Tally) -> np.ndarray:
 )
 def tau_all(tally: Tally) -> np.ndarray | None:
     """Acceptance length over drafted and undrafted steps, shape (...)."""
-    return None if tally.undrafted is None else 1 + ratio(tally.accepted, tally.steps + tally.undrafted)
+    known = tally.undrafted is not None and tally.steps is not None
+    return 1 + ratio(tally.accepted, tally.steps + tally.undrafted) if known else None
 
 
 @estimate(
@@ -130,9 +132,8 @@ def tau_all(tally: Tally) -> np.ndarray | None:
 )
 def verify_rate(tally: Tally) -> np.ndarray | None:
     """Tokens emitted by drafted steps per verified position, shape (...)."""
-    if tally.drafted is None:
-        return None
-    return ratio(tally.steps + tally.accepted, tally.steps + tally.drafted)
+    known = tally.drafted is not None and tally.steps is not None
+    return ratio(tally.steps + tally.accepted, tally.steps + tally.drafted) if known else None
 
 
 @estimate(

@@ -130,14 +130,14 @@ class Sampling:
     def prompts(self) -> Clusters | None:
         """Every prompt that a response is known to answer, None for a run without responses."""
         run = self._run
-        if run.responses is None or run.counts is None or run.k is None:
+        if run.responses is None or run.k is None:
             return None
         names = ["dataset", "prompt"]
         responses = run.responses.filter(pl.col("prompt").is_not_null()).select("response", *names)
         units = responses.select(names).unique().sort(names).with_row_index("set")
         sets = responses.join(units, on=names).select("response", "set")
-        tally = tally_by(run.counts, sets, units.height, run.k)
-        return Clusters(units.select(names), tally).where(tally.steps > 0)
+        tally = tally_by(run, sets, units.height)
+        return None if tally.steps is None else Clusters(units.select(names), tally).where(tally.steps > 0)
 
     def bootstrap(self, datasets: Collection[str]) -> Tally:
         """Return the totals of some datasets over bootstrap samples of their prompts; leading axis DRAWS.

@@ -117,7 +117,8 @@ def tau_se_copies(group: Group) -> float | None:
 def tau_se_naive(group: Group) -> float | None:
     """Standard error of τ as if steps were independent, tokens/step."""
     clusters = sample(group)
-    return None if clusters is None else float(step_std(clusters.total) / np.sqrt(clusters.total.steps))
+    spread = None if clusters is None else step_std(clusters.total)
+    return None if spread is None else float(spread / np.sqrt(clusters.total.steps))
 
 
 @metric(

@@ -73,21 +73,36 @@ def response_sums(run: Run) -> pl.DataFrame:
         with K_s = 0), ``drafted`` (tokens), ``accepted`` (tokens), ``tau`` (τ_r, null when S_r = 0), ``length``
         (tokens: output tokens where every response of the run has them, else Σ(1 + a) over all its steps).
     """
-    if run.responses is None or run.counts is None:
+    if run.responses is None:
         raise ValueError("this run has no responses")
-    steps = pl.col("steps")
-    drafting = pl.col("drafted") > 0
-    sums = run.counts.group_by("response").agg(
-        steps=steps.filter(drafting).sum(),
-        undrafted=steps.filter(~drafting).sum(),
-        drafted=(steps * pl.col("drafted")).sum(),
-        accepted=(steps * pl.col("accepted")).sum(),
-    )
+    sums = _sums(run)
     known = run.responses["output_tokens"].null_count() == 0
-    length = pl.col("output_tokens") if known else pl.col("steps") + pl.col("undrafted") + pl.col("accepted")
+    emitted = pl.col("steps") + pl.col("undrafted").fill_null(0) + pl.col("accepted")
     return run.responses.join(sums, on="response", how="left", maintain_order="left").with_columns(
-        tau=pl.when(pl.col("steps") > 0).then(1 + pl.col("accepted") / pl.col("steps")), length=length
+        tau=pl.when(pl.col("steps") > 0).then(1 + pl.col("accepted") / pl.col("steps")),
+        length=pl.col("output_tokens") if known else emitted,
     )
+
+
+def _sums(run: Run) -> pl.DataFrame:
+    """Return one row a response that has counts or sums: response, steps, undrafted, drafted, accepted."""
+    parts = []
+    if run.sums is not None:
+        parts.append(
+            run.sums.select("response", "steps", pl.lit(None, pl.Int64).alias("undrafted"), "drafted", "accepted")
+        )
+    if run.counts is not None:
+        steps, drafting = pl.col("steps"), pl.col("drafted") > 0
+        counts = run.counts.filter(pl.col("drafted").is_not_null())
+        parts.append(
+            counts.group_by("response").agg(
+                steps.filter(drafting).sum(),
+                undrafted=steps.filter(~drafting).sum(),
+                drafted=(steps * pl.col("drafted")).sum(),
+                accepted=(steps * pl.col("accepted")).sum(),
+            )
+        )
+    return pl.concat(parts)
 
 
 def restricted(run: Run, datasets: Collection[str]) -> Run:
@@ -98,13 +113,17 @@ def restricted(run: Run, datasets: Collection[str]) -> Run:
     chosen = pl.col("dataset").is_in(list(datasets))
     if run.latencies is not None:
         run = replace(run, latencies=run.latencies.filter(chosen))
-    if run.responses is None or run.counts is None:
+    if run.responses is None:
         tables = {"counters": run.counters, "rates": run.rates}
         return replace(run, **{name: table.filter(chosen) for name, table in tables.items() if table is not None})
     responses = run.responses.filter(chosen)
     if run.responses["output_tokens"].null_count():
         responses = responses.with_columns(output_tokens=pl.lit(None, pl.Int64))
-    return replace(run, responses=responses, counts=run.counts.join(responses, on="response", how="semi"))
+    beside = {"counts": run.counts, "sums": run.sums}
+    kept = {
+        name: table.join(responses, on="response", how="semi") for name, table in beside.items() if table is not None
+    }
+    return replace(run, responses=responses, **kept)
 
 
 def groups(run: Run, family_of: Callable[[str], str | None], seed: str = "") -> tuple[list[Group], list[Group]]:

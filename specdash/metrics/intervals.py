@@ -97,7 +97,8 @@ def clustered(uncertain: Uncertain) -> Interval:
 
     def of(group: Group) -> Ends | list[Ends]:
         clusters = sample(group)
-        low, high = (None, None) if clusters is None else map(plain, ends(uncertain, clusters))
+        known = clusters is not None and uncertain.estimate(clusters.total) is not None
+        low, high = map(plain, ends(uncertain, clusters)) if known else (None, None)
         if not isinstance(low, list):
             return None if low is None else [low, high]
         return [None if a is None else [a, b] for a, b in zip(low, high, strict=True)]

@@ -34,6 +34,9 @@ INTERVAL_KEYS = ["level", "interval_note", *ERROR_KEYS, *CI_KEYS]
 """Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, errors,
 intervals."""
 
+_PRINTED = ("tau", "verify_rate", "acceptance_ratio", "p", "p_exposed", "c", "outcome")
+"""Keys of a row that a table of printed ratios may give."""
+
 Row = dict[str, Any]
 
 
@@ -91,6 +94,6 @@ def mle_outcomes(
 def _printed_row(printed: Row, family_of: Callable[[str], str | None], keys: Sequence[str]) -> Row:
     """Return the row of printed ratios: shown as printed, everything that needs counts is None."""
     row: Row = {"dataset": printed["dataset"], "family": family_of(printed["dataset"]) or OTHER_FAMILY}
-    known = {key: printed[key] for key in ("tau", "verify_rate", "p_exposed")}
+    known = {key: printed[key] for key in _PRINTED}
     known |= {"level": LEVEL, "interval_note": "no interval: printed ratios have no counts"}
     return row | {key: known.get(key) for key in keys}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from specdash.schema import Run
+from specdash.schema import Run, Undrafted
 
 Count = int | np.ndarray
 """A whole number, or an array of shape (...) when the tally is of many sets."""
@@ -28,7 +28,7 @@ class Tally:
 
     Attributes:
         k: Number of draft positions that the arrays have, None when not known.
-        steps: Drafted steps.
+        steps: Drafted steps; None when the source counts tokens only.
         undrafted: Steps with K_s = 0; None when the source does not count them.
         drafted: Sum of K_s; None when not known.
         accepted: Sum of a_s.
@@ -39,7 +39,7 @@ class Tally:
     """
 
     k: int | None
-    steps: Count
+    steps: Count | None
     undrafted: Count | None
     drafted: Count | None
     accepted: Count
@@ -89,25 +89,30 @@ class Tally:
     def of_counters(
         cls,
         k: int | None,
-        steps: int,
+        steps: int | None,
         drafted: int | None,
         accepted: int,
         hits: list[int] | None,
         block: int | None,
+        exposed: list[int] | None = None,
     ) -> Tally:
         """Tally counters: with a constant block K they say as much as a log, without one less.
 
         Args:
             k: Number of draft positions of the run, None when not known.
-            steps: Drafted steps.
+            steps: Drafted steps, or None.
             drafted: Sum of K_s, or None.
             accepted: Sum of a_s.
             hits: Steps that accepted position i, for i < len(hits) <= k, or None.
             block: K when every step drafted the same number, or None.
+            exposed: Steps that drafted position i, where they are counted although no K is the same for all.
         """
-        padded = None if hits is None or k is None else np.array(hits + [0] * (k - len(hits)), dtype=np.int64)
-        if padded is None or block is None or k is None:
-            return cls(k, steps, None, drafted, accepted, padded, None, None, None)
+        if hits is None or k is None or steps is None:
+            return cls(k, steps, None, drafted, accepted, None, None, None, None)
+        padded = np.array(hits + [0] * (k - len(hits)), dtype=np.int64)
+        if block is None:
+            counted = None if exposed is None else np.array(exposed + [0] * (k - len(exposed)), dtype=np.int64)
+            return cls(k, steps, None, drafted, accepted, padded, counted, None, None)
         within = np.arange(k) < block
         survivors = np.concatenate([[steps], padded[:-1]])
         return cls(
@@ -126,7 +131,7 @@ class Tally:
         """Add two tallies; what one of them does not know, the sum does not know either."""
         return Tally(
             k=self.k,
-            steps=self.steps + other.steps,
+            steps=_sum(self.steps, other.steps),
             undrafted=_sum(self.undrafted, other.undrafted),
             drafted=_sum(self.drafted, other.drafted),
             accepted=self.accepted + other.accepted,
@@ -148,7 +153,7 @@ class Tally:
     @property
     def outcomes(self) -> Counts | None:
         """Shape (..., k + 1), drafted steps that accepted exactly j tokens."""
-        if self.hits is None:
+        if self.hits is None or self.steps is None:
             return None
         ends = np.zeros_like(lifted(self.steps))
         return -np.diff(np.concatenate([lifted(self.steps), self.hits, ends], axis=-1), axis=-1)
@@ -166,9 +171,9 @@ Estimate = Callable[[Tally], np.ndarray | None]
 """Tally to values of shape (...) or (..., n): NaN where undefined, None where the counts are not known."""
 
 
-def lifted(count: Count) -> np.ndarray:
-    """Return a count with a last axis of length 1, to stand beside counts by position."""
-    return np.asarray(count)[..., None]
+def lifted(count: Count | None) -> np.ndarray | None:
+    """Return a count with a last axis of length 1, to stand beside counts by position; None stays None."""
+    return None if count is None else np.asarray(count)[..., None]
 
 
 def plain(values: np.ndarray | None) -> float | list[float | None] | None:
@@ -208,27 +213,67 @@ def tallies_by_dataset(run: Run) -> dict[str, Tally]:
     if run.counters is not None:
         return {
             row["dataset"]: Tally.of_counters(
-                run.k, row["steps"], row["drafted"], row["accepted"], row["per_position"], row["block"]
+                run.k, *(row[name] for name in ("steps", "drafted", "accepted", "per_position", "block", "exposed"))
             )
             for row in run.counters.iter_rows(named=True)
         }
-    if run.responses is None or run.counts is None or run.k is None:
-        raise ValueError("a run of printed ratios has no counts to tally")
+    if run.responses is None:
+        raise ValueError("a run of printed ratios or latencies has no counts to tally")
     names = run.responses["dataset"].unique(maintain_order=True).to_list()
+    if run.sums is not None:  # what is known of one dataset need not be of another
+        return {name: _of_dataset(run, name) for name in names}
     index = pl.DataFrame({"dataset": names, "set": range(len(names))}, schema={"dataset": pl.String, "set": pl.Int64})
-    tally = tally_by(run.counts, run.responses.join(index, on="dataset").select("response", "set"), len(names), run.k)
+    tally = tally_by(run, run.responses.join(index, on="dataset").select("response", "set"), len(names))
     return {name: tally.one(i) for i, name in enumerate(names)}
 
 
-def tally_by(counts: pl.DataFrame, sets: pl.DataFrame, count: int, k: int) -> Tally:
-    """Tally outcome counts by sets of responses.
+def _of_dataset(run: Run, name: str) -> Tally:
+    chosen = run.responses.filter(pl.col("dataset") == name)
+    return tally_by(run, chosen.select("response", pl.lit(0, pl.Int64).alias("set")), 1).one(0)
+
+
+def tally_by(run: Run, sets: pl.DataFrame, count: int) -> Tally:
+    """Tally the responses of a run by sets of them.
 
     Args:
-        counts: COUNTS.
+        run: A run with responses.
         sets: ``response``, and ``set`` it belongs to, 0..count - 1; responses that are not there are left out.
-        count: Number of sets, the leading axis of the result.
-        k: Number of draft positions.
+        count: Number of sets, the leading axis of the result. What is not known of one of them is known of none.
     """
-    rows = counts.join(sets, on="response")
-    columns = (rows[name].cast(pl.Int64).to_numpy() for name in ("set", "drafted", "accepted", "steps"))
-    return Tally.of_outcomes(*columns, count=count, k=k)
+    parts = []
+    summed = run.sums.join(sets, on="response") if run.sums is not None else None
+    if run.counts is not None:
+        known = run.counts.filter(pl.col("drafted").is_not_null()).join(sets, on="response")
+        columns = (known[name].cast(pl.Int64).to_numpy() for name in ("set", "drafted", "accepted", "steps"))
+        parts.append(Tally.of_outcomes(*columns, count=count, k=run.k or 0))
+    if summed is not None and (summed.height or not parts):
+        parts.append(_summed(run, summed, count))
+    tally = total(parts)
+    omitted = run.semantics is not None and run.semantics.undrafted is not Undrafted.COUNTED
+    return replace(tally, undrafted=None) if omitted else tally
+
+
+def _summed(run: Run, summed: pl.DataFrame, count: int) -> Tally:
+    """Tally responses of which the source gives sums, by set: with the histograms of accepted tokens it may have."""
+    sums = {name: _by_set(summed, name, count) for name in ("steps", "drafted", "accepted")}
+    hits = None if run.counts is None or run.k is None or sums["steps"] is None else _hits(run, summed, count)
+    return Tally(run.k, sums["steps"], None, sums["drafted"], sums["accepted"], hits, None, None, None)
+
+
+def _by_set(frame: pl.DataFrame, column: str, count: int) -> np.ndarray | None:
+    """Sum a column by set, shape (count,); None where a value is not known."""
+    if frame[column].null_count():
+        return None
+    sums = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, frame["set"].to_numpy(), frame[column].cast(pl.Int64).to_numpy())
+    return sums
+
+
+def _hits(run: Run, summed: pl.DataFrame, count: int) -> np.ndarray | None:
+    """Return the steps that accepted position i, shape (count, k); None unless each response has a histogram."""
+    outcomes = run.counts.filter(pl.col("drafted").is_null()).join(summed.select("response", "set"), on="response")
+    if outcomes["steps"].sum() != summed["steps"].sum():
+        return None
+    hits = np.zeros((count, run.k + 1), dtype=np.int64)
+    np.add.at(hits, (outcomes["set"].to_numpy(), outcomes["accepted"].to_numpy()), outcomes["steps"].to_numpy())
+    return np.cumsum(hits[:, ::-1], axis=1)[:, ::-1][:, 1:]

@@ -10,11 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from specdash._version import VERSION
-from specdash.schema import Evaluation, Granularity, InputError, Mapping, Run, RunWarning
+from specdash.schema import (
+    Bonus,
+    End,
+    Evaluation,
+    Granularity,
+    InputError,
+    Mapping,
+    PerPosition,
+    Run,
+    RunWarning,
+    Semantics,
+    Span,
+    Undrafted,
+)
 from specdash.store import annotations, findings, tables
 from specdash.verdict import Finding
 
-FORMAT = 1
+FORMAT = 2
 """Goes up whenever an older specdash would misread what a newer one stores."""
 
 NAME = "manifest.json"
@@ -229,6 +242,7 @@ def _described(run: Run, folder: int, names: list[str]) -> dict[str, Any]:
         "mapping": None if run.mapping is None else asdict(run.mapping),
         "warnings": [asdict(warning) for warning in run.warnings],
         "printed": list(run.printed),
+        "semantics": None if run.semantics is None else asdict(run.semantics),
         "tables": names,
     }
 
@@ -243,12 +257,20 @@ def _run(found: dict[str, Any], loaded: dict[str, Any]) -> Run:
         mapping=_mapping(found),
         warnings=tuple(RunWarning(**warning) for warning in found["warnings"]),
         printed=tuple(found["printed"]),
+        semantics=_semantics(found.get("semantics")),
         **loaded,
     )
 
 
 def _mapping(found: dict[str, Any]) -> Mapping | None:
     return None if found["mapping"] is None else Mapping(**found["mapping"])
+
+
+def _semantics(found: dict[str, Any] | None) -> Semantics | None:
+    if found is None:
+        return None
+    kinds = {"bonus": Bonus, "per_position": PerPosition, "span": Span, "end": End, "undrafted": Undrafted}
+    return Semantics(**{k: kinds[k](v) if k in kinds and v is not None else v for k, v in found.items()})
 
 
 @contextmanager

@@ -8,22 +8,38 @@ from typing import Any
 
 import polars as pl
 
-from specdash.schema import COUNTERS, COUNTS, LATENCIES, RATES, RESPONSES, STEPS, Granularity, Run
+from specdash.schema import COUNTERS, COUNTS, LATENCIES, RATES, RESPONSES, STEPS, SUMS, Granularity, Run
 
-SCHEMAS = {"responses": RESPONSES, "counts": COUNTS, "counters": COUNTERS, "rates": RATES, "latencies": LATENCIES}
+SCHEMAS = {
+    "responses": RESPONSES,
+    "counts": COUNTS,
+    "sums": SUMS,
+    "counters": COUNTERS,
+    "rates": RATES,
+    "latencies": LATENCIES,
+}
 """Tables that are read into memory; the ordered steps stay a file."""
 
 NEEDED = {
     Granularity.STEP: ("responses", "counts", "steps"),
-    Granularity.RESPONSE: ("responses", "counts"),
+    Granularity.RESPONSE: ("responses",),
     Granularity.AGGREGATE: ("counters",),
     Granularity.RATES: ("rates",),
     Granularity.LATENCIES: ("latencies",),
 }
-"""Tables that a run of each granularity has, in the order in which they are written."""
+"""Tables that a run of each granularity has."""
 
-BESIDE = "latencies"
-"""The table that a run of any granularity may have beside those, written last."""
+SINCE_2 = {"counters": ("exposed",), "rates": ("acceptance_ratio", "p", "c", "outcome")}
+"""Columns that a table lacks which a specdash before format 2 wrote; they read as null."""
+
+ALLOWED = {
+    Granularity.STEP: ("responses", "counts", "sums", "steps", "latencies"),
+    Granularity.RESPONSE: ("responses", "counts", "sums", "latencies"),
+    Granularity.AGGREGATE: ("counters", "latencies"),
+    Granularity.RATES: ("rates", "latencies"),
+    Granularity.LATENCIES: ("latencies",),
+}
+"""Tables that it may have, in the order in which they are written. Responses come with counts, sums or both."""
 
 
 def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
@@ -43,11 +59,16 @@ def write(run: Run, folder: Path, *, spent: Path) -> list[str]:
         OSError: A file cannot be written.
     """
     missing = [name for name in NEEDED[run.granularity] if getattr(run, name) is None]
+    if run.responses is not None and run.counts is None and run.sums is None:
+        missing.append("counts or sums")
     if missing:
         raise ValueError(f"run {run.name!r} of granularity {run.granularity} lacks {', '.join(missing)}")
+    strange = {name for name in (*SCHEMAS, "steps") if getattr(run, name) is not None} - {*ALLOWED[run.granularity]}
+    if strange:
+        raise ValueError(f"run {run.name!r} of granularity {run.granularity} has {', '.join(sorted(strange))}")
     folder.mkdir(parents=True)
     names = []
-    for name in [*(name for name in SCHEMAS if name != BESIDE), "steps", BESIDE]:
+    for name in ALLOWED[run.granularity]:
         table = getattr(run, name)
         if table is None:
             continue
@@ -77,10 +98,16 @@ def read(folder: Path, names: list[str]) -> dict[str, Any]:
             found[name] = file
             continue
         try:
-            found[name] = load(file)
+            found[name] = completed(name, load(file))
         except pl.exceptions.PolarsError as error:
             raise ValueError(f"{file.name}: {error}") from error
     return found
+
+
+def completed(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with the columns that an earlier specdash did not know, null."""
+    lacking = [column for column in SINCE_2.get(name, ()) if column not in frame.columns]
+    return frame.with_columns(pl.lit(None, SCHEMAS[name][column]).alias(column) for column in lacking)
 
 
 def load(file: Path) -> pl.DataFrame:

@@ -346,7 +346,7 @@ def annotated(document):
 
 
 LOG = {
-    "newer": (manifest_with(format=2), "manifest.json: the evaluation was stored by a newer specdash; found format 2"),
+    "newer": (manifest_with(format=3), "manifest.json: the evaluation was stored by a newer specdash; found format 3"),
     "format zero": (manifest_with(format=0), "manifest.json: 'format' is of the wrong kind; found 0"),
     "format text": (manifest_with(format="1"), "manifest.json: 'format' is of the wrong kind"),
     "format true": (manifest_with(format=True), "manifest.json: 'format' is of the wrong kind"),
@@ -415,7 +415,7 @@ LOG = {
         "runs/0/counts.parquet: has other columns; found response INTEGER, drafted BIGINT",
     ),
     "no rows": (table("counts", lambda t: t.clear()), "runs/0/counts.parquet: has no rows"),
-    "null": (cell("counts", "drafted", None), "runs/0/counts.parquet, line 1: drafted is missing"),
+    "null": (cell("counts", "drafted", None), "runs/0/counts.parquet, line 1: drafted is not known, or known twice"),
     "no dataset": (cell("responses", "dataset", None, 2), "runs/0/responses.parquet, line 3: dataset is missing"),
     "drafted 65": (
         cell("counts", "drafted", 65, 1),

@@ -211,8 +211,8 @@ def test_unknown_id(tmp_path, store, id):
 def test_an_evaluation_that_cannot_be_read_is_not_annotated(store):
     manifest = folder_of(store) / "manifest.json"
     content = manifest.read_text()
-    manifest.write_text(content.replace('"format": 1', '"format": 2'))
-    with pytest.raises(InputError, match="stored by a newer specdash; found format 2"):
+    manifest.write_text(content.replace('"format": 2', '"format": 3'))
+    with pytest.raises(InputError, match="stored by a newer specdash; found format 3"):
         store.annotate(ID, title="x")
     manifest.write_text(content[:-20])
     with pytest.raises(InputError, match="damaged"):

@@ -117,6 +117,7 @@ def evaluation(n, folder):
                     "accepted": [20, 7],
                     "per_position": [[9, 6, 4, 1], None],
                     "block": [4, None],
+                    "exposed": [None, None],
                 },
                 schema=COUNTERS,
             ),
@@ -132,6 +133,7 @@ def evaluation(n, folder):
                     "verify_rate": [None],
                     "mean_drafted": [math.nan],
                     "p_exposed": [[0.5, None]],
+                    **{column: [None] for column in ("acceptance_ratio", "p", "c", "outcome")},
                 },
                 schema=RATES,
             ),
@@ -258,7 +260,7 @@ def test_manifest_is_plain_json(store, scratch):
     raw = (store.root / "evaluations" / f"{7:012x}" / "manifest.json").read_bytes()
     assert raw.isascii()
     found = json.loads(raw)
-    assert found["format"] == 1 and found["specdash"] == VERSION
+    assert found["format"] == 2 and found["specdash"] == VERSION
     assert found["runs"][0]["folder"] == 0
     assert found["runs"][0]["mapping"] == {"matched": 7, "total": 8, "absent": 2}
     assert found["runs"][0]["warnings"] == [{"code": "unmatched", "message": "1 of 2 …"}]
@@ -512,7 +514,7 @@ DAMAGE = {
     "cut": lambda path: path.write_bytes(path.read_bytes()[:-20]),
     "no text": lambda path: path.write_bytes(b"\xff\xfe\x00"),
     "a list": lambda path: path.write_bytes(b"[]"),
-    "other shape": lambda path: path.write_bytes(b'{"format": 1, "id": "000000000001"}'),
+    "other shape": lambda path: path.write_bytes(b'{"format": 2, "id": "000000000001"}'),
     "other id": lambda path: path.write_text(path.read_text().replace("000000000001", "000000000003")),
     "other time": lambda path: path.write_text(path.read_text().replace('"added": "', '"added": 1, "x": "')),
 }
@@ -537,10 +539,10 @@ def test_damaged_manifest_does_not_exist_and_is_repaired_by_adding(store, scratc
 
 def test_newer_format_is_left_alone(store, scratch):
     store.add(evaluation(1, scratch))
-    edit(store, 1, format=2)
+    edit(store, 1, format=3)
     assert store.list() == [] and f"{1:012x}" not in store
     before = manifest_of(store, 1).read_bytes()
-    message = "stored by a newer specdash; found format 2; expected format 1"
+    message = "stored by a newer specdash; found format 3; expected format 2"
     for call in (store.open, store.remove):
         with pytest.raises(InputError, match=message):
             call(f"{1:012x}")

@@ -31,7 +31,7 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
     pooled = subject.rows.datasets[-1] if subject.has_counts and subject.rows.datasets else {}
     found = [
         ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled)),
-        ("verify steps", f"{pooled['steps']:,}" if pooled else tables.UNDEFINED),
+        ("verify steps", f"{pooled['steps']:,}" if pooled.get("steps") is not None else tables.UNDEFINED),
         ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
     ]
     if run.latencies is not None:

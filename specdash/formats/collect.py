@@ -1,0 +1,339 @@
+"""Collects responses one by one into the canonical tables, in little memory however many there are."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from specdash.formats import stepload
+from specdash.schema import (
+    COUNTS,
+    LATENCIES,
+    MAX_DRAFTED,
+    RESPONSES,
+    SUMS,
+    Granularity,
+    InputError,
+    NothingToRead,
+    Run,
+    RunWarning,
+)
+
+MOST = 2**53
+"""Counts up to here are exact as a float too."""
+
+_BATCH = 500_000  # values that wait in memory before they become a frame or a file
+
+_STEP_ROWS = pl.Schema({"response": pl.Int32, "drafted": pl.Int16, "accepted": pl.Int16})
+
+
+@dataclass(frozen=True)
+class Drafting:
+    """How the drafting of one response went, as its source says it.
+
+    Attributes:
+        outcomes: Steps by (drafted, accepted); drafted is None where the source does not say it by step.
+        steps: Drafted steps; with ``drafted`` and ``accepted`` only needed where ``outcomes`` do not tell them.
+        drafted: Sum of K_s; None when not known.
+        accepted: Sum of a_s.
+        ordered: The steps in order, (drafted, accepted) each; None where only counts are known.
+    """
+
+    outcomes: Mapping[tuple[int | None, int], int] | None = None
+    steps: int | None = None
+    drafted: int | None = None
+    accepted: int | None = None
+    ordered: Sequence[tuple[int, int]] | None = None
+
+    @property
+    def by_step(self) -> bool:
+        """Whether the drafted tokens of every step are known."""
+        return self.outcomes is not None and all(drafted is not None for drafted, _ in self.outcomes)
+
+
+class _Numbers:
+    """A table of counts that grows by rows; a batch of them becomes a frame, or a file where there is a folder.
+
+    Args:
+        schema: Its columns.
+        folder: Where the batches go, None to keep them in memory.
+    """
+
+    def __init__(self, schema: pl.Schema, folder: Path | None = None) -> None:
+        self.schema, self.folder = schema, folder
+        self.frames: list[pl.DataFrame] = []
+        self.files: list[Path] = []
+        self._columns = [array("q") for _ in schema]
+
+    def add(self, *row: int | None) -> None:
+        """Add a row."""
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(-1 if value is None else value)
+        if len(self._columns[0]) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Put away what has come since the last batch."""
+        series = (
+            pl.Series(name, found, dtype=pl.Int64) for name, found in zip(self.schema, self._columns, strict=True)
+        )
+        known = (pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(kind) for name, kind in self.schema.items())
+        frame = pl.DataFrame(list(series)).select(known)
+        self._columns = [array("q") for _ in self.schema]
+        if self.folder is None:
+            self.frames.append(frame)
+        elif frame.height:
+            self.files.append(self.folder / f"batch{len(self.files)}.parquet")
+            frame.write_parquet(self.files[-1], compression="zstd", compression_level=1)
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows."""
+        self.flush()
+        return pl.concat(self.frames)
+
+
+class _Texts:
+    """A table of texts that grows by rows; polars keeps them in a fraction of the memory that Python takes."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.schema = pl.Schema(dict.fromkeys(columns, pl.String()))
+        self.height = 0
+        self._rows: list[tuple[str | None, ...]] = []
+        self._frames: list[pl.DataFrame] = []
+
+    def add(self, *row: str | None) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        self.height += 1
+        if len(self._rows) >= _BATCH // 10:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._frames.append(pl.DataFrame(self._rows, schema=self.schema, orient="row"))
+        self._rows = []
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows."""
+        self._flush()
+        return pl.concat(self._frames)
+
+
+class Responses:
+    """The responses of one run.
+
+    Args:
+        workspace: Folder for the ordered steps.
+        path: Of the file they come from, for messages.
+    """
+
+    def __init__(self, workspace: Path, path: str) -> None:
+        self.workspace, self.path = workspace, path
+        self.warnings: list[RunWarning] = []
+        self._texts = _Texts(("request", "dataset", "prompt"))
+        self._numbers = _Numbers(pl.Schema({"copy": pl.Int32, "output_tokens": pl.Int64}))
+        self._counts, self._sums, self._steps = _Numbers(COUNTS), _Numbers(SUMS), _Numbers(_STEP_ROWS, workspace)
+        self._latencies: list[tuple[Any, ...]] = []
+        self._unordered = 0
+
+    def __len__(self) -> int:
+        return self._texts.height
+
+    def add(
+        self,
+        request: str,
+        drafting: Drafting,
+        *,
+        dataset: str,
+        prompt: str | None = None,
+        copy: int | None = None,
+        output_tokens: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Add a response.
+
+        Raises:
+            InputError: Its counts cannot be.
+        """
+        number = len(self)
+        check(drafting, self.path, line)
+        self._texts.add(request, dataset, prompt)
+        self._numbers.add(copy, output_tokens)
+        for drafted, accepted in sorted(drafting.outcomes or (), key=lambda outcome: (outcome[0] or 0, outcome[1])):
+            if steps := drafting.outcomes[drafted, accepted]:
+                self._counts.add(number, drafted, accepted, steps)
+        if not drafting.by_step:
+            self._sums.add(number, drafting.steps, drafting.drafted, drafting.accepted)
+        if drafting.ordered is not None:
+            for drafted, accepted in drafting.ordered:
+                self._steps.add(number, drafted, accepted)
+        elif drafting.steps != 0:
+            self._unordered += 1
+
+    def time(self, dataset: str, *, logged: bool, **times: Any) -> None:
+        """Add how long a request took.
+
+        Args:
+            dataset: Its dataset.
+            logged: Whether it is that of the response added last; else it left none.
+            times: Other columns of schema.LATENCIES.
+        """
+        row = {"dataset": dataset, "response": len(self) - 1 if logged else None} | times
+        self._latencies.append(tuple(row.get(column) for column in LATENCIES))
+
+    def run(self, name: str, k: int | None, config: Mapping[str, Any] | None = None) -> Run:
+        """Return the run of all responses, with ordered steps where every response has them.
+
+        Args:
+            name: Its label.
+            k: Largest number of drafted tokens in a step, where the source says it.
+            config: What the files say of the run.
+
+        Raises:
+            NothingToRead: There are no responses.
+        """
+        if not len(self):
+            raise NothingToRead("holds no response", file=self.path)
+        responses = self._responses()
+        counts, sums = self._counts.frame(), self._sums.frame()
+        longest = max((n for n in (counts["drafted"].max(), counts["accepted"].max()) if n is not None), default=None)
+        steps = self._ordered(responses) if not self._unordered and counts.height else None
+        latencies = pl.DataFrame(self._latencies, schema=LATENCIES, orient="row") if self._latencies else None
+        return Run(
+            name=name,
+            granularity=Granularity.STEP if steps else Granularity.RESPONSE,
+            k=max((n for n in (k, longest) if n is not None), default=None),
+            config=dict(config or {}),
+            warnings=tuple(self.warnings),
+            responses=responses,
+            counts=counts if counts.height or sums.is_empty() else None,
+            sums=sums if sums.height else None,
+            steps=steps,
+            latencies=latencies,
+        )
+
+    def _responses(self) -> pl.DataFrame:
+        frame = pl.concat([self._texts.frame(), self._numbers.frame()], how="horizontal")
+        order = pl.int_range(pl.len()).over("dataset", "prompt")
+        copies = pl.when(pl.col("prompt").is_not_null()).then(pl.coalesce("copy", order))
+        frame = self._distinct(frame).with_columns(copy=copies).with_row_index("response")
+        return frame.select(pl.col(column).cast(kind) for column, kind in RESPONSES.items())
+
+    def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give a request that is there again a name of its own, and tell."""
+        again = pl.int_range(pl.len()).over("request")
+        repeated = frame.select((again > 0).sum()).item()
+        if not repeated:
+            return frame
+        twice = frame["request"].filter(frame["request"].is_duplicated())[0]
+        said = (
+            f"{repeated:,} responses repeat a request id ({twice}): all of them are counted, as responses of their own"
+        )
+        self.warnings.append(RunWarning("requests_repeat", said))
+        named = pl.col("request") + pl.when(again > 0).then(pl.format(" ({})", again + 1)).otherwise(pl.lit(""))
+        return frame.with_columns(request=named)
+
+    def _ordered(self, responses: pl.DataFrame) -> Path:
+        """Write the ordered steps, a batch at a time."""
+        self._steps.flush()
+        target = self.workspace / "steps.parquet"
+        requests = responses.select("response", "request")
+        for file in self._steps.files:
+            batch = pl.read_parquet(file, glob=False)
+            named = batch.join(requests, on="response", how="left", maintain_order="left")
+            named.select("request", "drafted", "accepted").write_parquet(file, compression="zstd")
+        stepload.join(self._steps.files, target)
+        for file in self._steps.files:
+            file.unlink()
+        return target
+
+
+def check(drafting: Drafting, path: str, line: int | None) -> None:
+    """Let counts pass that can be.
+
+    Raises:
+        InputError: A count is negative or too large, more is accepted than drafted, or a step is too long.
+    """
+    for (drafted, accepted), steps in (drafting.outcomes or {}).items():
+        most = MAX_DRAFTED if drafted is None else min(drafted, MAX_DRAFTED)
+        if not 0 <= accepted <= most or not 0 <= steps <= MOST or (drafted or 0) > MAX_DRAFTED:
+            found = f"{steps} steps that drafted {'?' if drafted is None else drafted} and accepted {accepted}"
+            expected = f"accepted up to drafted, and drafted up to {MAX_DRAFTED}"
+            raise InputError("an outcome cannot be", file=path, line=line, found=found, expected=expected)
+    sums = {"steps": drafting.steps, "drafted": drafting.drafted, "accepted": drafting.accepted}
+    for name, value in sums.items():
+        if value is not None and not 0 <= value <= MOST:
+            raise InputError(f"{name} is not a count", file=path, line=line, found=value, expected="0 to 2^53")
+    if drafting.drafted is not None and (drafting.accepted or 0) > drafting.drafted:
+        found = f"{drafting.accepted} of {drafting.drafted}"
+        raise InputError("more tokens accepted than drafted", file=path, line=line, found=found, expected="no more")
+
+
+def whole(value: Any, what: str, path: str, line: int | None = None, most: int = MOST) -> int | None:
+    """Return a count from JSON, None for null.
+
+    Raises:
+        InputError: It is no whole number from 0 to ``most``.
+    """
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
+        raise InputError(
+            f"{what} is not a count", file=path, line=line, found=value, expected=f"a whole number from 0 to {most}"
+        )
+    return value
+
+
+def wholes(values: Any, what: str, path: str, line: int | None = None, most: int = MOST) -> list[int] | None:
+    """Return a list of counts from JSON, None for null.
+
+    Raises:
+        InputError: It is no list of counts.
+    """
+    if values is None:
+        return None
+    if not isinstance(values, list) or None in values:
+        raise InputError(f"{what} is not a list of counts", file=path, line=line, found=values, expected="counts")
+    return [whole(value, what, path, line, most) for value in values]  # type: ignore[misc]
+
+
+def histogram(found: Any, what: str, path: str, line: int | None = None) -> dict[int, int] | None:
+    """Return steps by accepted tokens from a dense list or a sparse object with keys as text; None for null.
+
+    Raises:
+        InputError: It is neither.
+    """
+    if found is None:
+        return None
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(found, dict):
+        pairs = [
+            (int(key), value) if key.isdecimal() and len(key) < 4 else (key, value) for key, value in found.items()
+        ]
+    elif isinstance(found, list):
+        pairs = enumerate(found)
+    else:
+        raise InputError(f"{what} is no histogram", file=path, line=line, found=found, expected="a list or an object")
+    made: dict[int, int] = {}
+    for key, value in pairs:
+        if not isinstance(key, int) or key > MAX_DRAFTED:
+            expected = f"whole numbers up to {MAX_DRAFTED}"
+            raise InputError(f"{what} has an impossible bin", file=path, line=line, found=key, expected=expected)
+        steps = whole(value, what, path, line)
+        if steps:
+            made[key] = steps
+    return made
+
+
+def stepwise(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int | None, int], int]:
+    """Return outcome counts of ordered steps."""
+    made: dict[tuple[int | None, int], int] = {}
+    for pair in pairs:
+        made[pair] = made.get(pair, 0) + 1
+    return made
