@@ -7,6 +7,7 @@ from specdash.ui import link, router, selection, text
 router.enter()
 link.begin()
 navigation = st.navigation(router.pages())
+router.note(navigation)
 st.session_state["selection"] = selection.sidebar()
 for what in selection.missing():
     text.notice(what, "error", "Not here.")

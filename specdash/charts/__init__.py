@@ -6,17 +6,22 @@ that says what is missing.
 
 from specdash.charts.base import Chart
 from specdash.charts.blocks import Measured, position_gains, tau_by_block
+from specdash.charts.depth import block_rtt_map, speed_by_block
 from specdash.charts.gap import gap_split
+from specdash.charts.lap import PARTS, lap_split
 from specdash.charts.length import sigma_against_geometric, tau_by_dataset
 from specdash.charts.outcomes import geometric_fit, outcome_heatmap
 from specdash.charts.palette import Theme, family_colour, run_colours
 from specdash.charts.positions import acceptance_by_position, position_heatmap
 from specdash.charts.prompts import tau_violins, within_share
 from specdash.charts.responses import length_against_tau
+from specdash.charts.speeds import Along, speed_bars, speed_lines
 from specdash.charts.speedup import Axis, Curve, Mark, speedup_curves
 from specdash.charts.throughput import rtt_bars, rtt_lines
 
 __all__ = [
+    "PARTS",
+    "Along",
     "Axis",
     "Chart",
     "Curve",
@@ -24,9 +29,11 @@ __all__ = [
     "Measured",
     "Theme",
     "acceptance_by_position",
+    "block_rtt_map",
     "family_colour",
     "gap_split",
     "geometric_fit",
+    "lap_split",
     "length_against_tau",
     "outcome_heatmap",
     "position_gains",
@@ -35,6 +42,9 @@ __all__ = [
     "rtt_lines",
     "run_colours",
     "sigma_against_geometric",
+    "speed_bars",
+    "speed_by_block",
+    "speed_lines",
     "speedup_curves",
     "tau_by_block",
     "tau_by_dataset",

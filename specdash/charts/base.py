@@ -17,6 +17,8 @@ HEIGHT = 400
 
 CLEAR = "rgba(0,0,0,0)"
 
+_DECADES = tuple(m * 10.0**e for e in range(-4, 7) for m in (1, 2, 5))
+
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", system-ui, sans-serif'
 _LEGEND_ROW = 20  # px
 _LEGEND_MOST = 150  # px; a longer legend scrolls
@@ -118,6 +120,13 @@ def figure(
 def legend_height(entries: int) -> int:
     """Height in px that a legend may need on a phone, where two entries stand side by side."""
     return min(_LEGEND_MOST, _LEGEND_ROW * ((entries + 1) // 2))
+
+
+def log_axis(title: str, low: float, high: float) -> dict[str, Any]:
+    """Return an axis with ticks at 1, 2, 5 of each decade: plotly's own are bare 2s and 5s between powers of ten."""
+    shown = [v for v in _DECADES if low * 0.999 <= v <= high * 1.001]
+    ticks = {"tickmode": "array", "tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {}
+    return {"type": "log", "title": {"text": title}} | ticks
 
 
 def upright(x: float, theme: Theme) -> dict[str, Any]:

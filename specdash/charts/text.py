@@ -7,6 +7,7 @@ Names come from files, so both are broken before they get into a figure. Caption
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -91,6 +92,14 @@ def number(value: float, decimals: int = 2, *, signed: bool = False, percent: bo
     scaled = round(value * 100 if percent else value, decimals) + 0.0  # + 0.0 turns −0.0 into 0.0
     text = f"{scaled:{'+' if signed else ''},.{decimals}f}".replace("-", "−")
     return f"{text} %" if percent else text
+
+
+def sized(value: float) -> str:
+    """Return a number at three significant digits, whole ones as they are: 0.0123, 39.8, 1,250."""
+    if value == int(value) and abs(value) < 1e6:
+        return number(value, 0)
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return number(value, digits)
 
 
 def spread(

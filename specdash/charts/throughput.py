@@ -7,14 +7,13 @@ source: acceptance report, figure 7.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import polars as pl
 
 from specdash.charts import rowwise, text
-from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
+from specdash.charts.base import HEIGHT, Chart, empty, figure, log_axis, upright
 from specdash.charts.palette import Theme, colours
 from specdash.charts.series import Line, Series, bar_marker, key_entry, lines, named, series
 from specdash.charts.text import Row
@@ -26,7 +25,6 @@ NO_SPECULATION = "no speculation"
 
 _POINTS = 40
 _HOVER = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{meta[1]}", name="meta")
-_DECADE = tuple(m * 10.0**e for e in range(-3, 6) for m in (1, 2, 5))
 
 
 def rtt_lines(
@@ -69,19 +67,12 @@ def rtt_lines(
             height=HEIGHT,
             legend=entries + 1,
             shapes=marked,
-            xaxis=_log_axis("RTT of a hop (ms, log scale)", *rtts_ms),
-            yaxis=_log_axis("tok/s of one stream (log scale)", min(values), max(values)),
+            xaxis=log_axis("RTT of a hop (ms, log scale)", *rtts_ms),
+            yaxis=log_axis("tok/s of one stream (log scale)", min(values), max(values)),
         ),
         _lines_caption(drawn, rate, stages, chosen_ms if marked else float(np.sqrt(rtts_ms[0] * rtts_ms[1]))),
         _lines_data(curves, grid, plain),
     )
-
-
-def _log_axis(title: str, low: float, high: float) -> dict[str, Any]:
-    """Return an axis with ticks at 1, 2, 5 of each decade: plotly's own are bare 2s and 5s between powers of ten."""
-    shown = [v for v in _DECADE if low * 0.999 <= v <= high * 1.001]
-    ticks = {"tickmode": "array", "tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {}
-    return {"type": "log", "title": {"text": title}} | ticks
 
 
 def _unspeculated(grid: Sequence[float], plain: Sequence[float], theme: Theme) -> go.Scatter:

@@ -31,6 +31,8 @@ class Column:
         signed: Shown with its sign.
         derive: How a derived column follows from a row.
         help: What a derived column is.
+        text: Whether its values are words.
+        hidden: Whether it stands in exports only.
     """
 
     key: str
@@ -42,6 +44,8 @@ class Column:
     signed: bool = False
     derive: Any = None
     help: str = ""
+    text: bool = False
+    hidden: bool = False
 
     def value(self, row: Row) -> Any:
         """Return the number at full precision, None when undefined."""

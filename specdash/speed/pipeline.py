@@ -135,12 +135,30 @@ def _check(name: str, value: float, low: float, high: float, *, whole: bool = Fa
 LATENCY_ONLY = Pipeline()
 """The report's bound: only the one-way latencies of N stages cost anything."""
 
-PRESETS: dict[str, Pipeline] = {
-    "Latency only (the report's bound)": LATENCY_ONLY,
-    "Example: 100 Mbit/s links, nothing else": Pipeline(bandwidth_mbit_s=100),
-    "Example: 100 Mbit/s links, 4 residual streams": Pipeline(bandwidth_mbit_s=100, residual_streams=4),
-    "Example: 1 Gbit/s links, RTT 50 ms, compute and a block drafter": Pipeline(
-        rtt_ms=50, bandwidth_mbit_s=1000, stage_ms=4, stage_per_token_ms=0.2, draft_ms=3
-    ),
-}
-"""Pipelines to start from, by their name in the interface. The examples are made up; none is a measured system."""
+
+def one_way_ms(said: str, traversals: int) -> tuple[float, ...] | None:
+    """Return the one-way latencies that a text lists, None when it lists none.
+
+    Args:
+        said: Latencies in ms, separated by commas, semicolons or blanks; the return hop last.
+        traversals: How many there have to be.
+
+    Raises:
+        InputError: One is no latency, or there are more or fewer.
+    """
+    words = said.replace(",", " ").replace(";", " ").split()
+    if not words:
+        return None
+    found = []
+    for place, word in enumerate(words, 1):
+        try:
+            found.append(float(word))
+            _check("one_way_ms", found[-1], *_RANGES["rtt_ms"])
+        except (ValueError, InputError):
+            most = _RANGES["rtt_ms"][1]
+            wanted = f"a latency in ms from 0 to {most:,.0f}, with a decimal point"
+            raise InputError(f"one-way latency {place} is none", found=word, expected=wanted) from None
+    if len(found) != traversals:
+        wanted = f"{traversals}, one for each traversal of a lap"
+        raise InputError("not as many one-way latencies as traversals", found=str(len(found)), expected=wanted)
+    return tuple(found)

@@ -22,6 +22,6 @@ def show(selected: Selection, parts: Iterable[Part]) -> None:
             st.subheader(part.heading)
         if isinstance(part, TablePart):
             file = file_name(selected, part.name or part.table.key)
-            tables.show(part.table, selected.rows, part.table.key, file=file, extra=part.extra)
+            tables.show(part.table, part.rows or selected.rows, part.table.key, file=file, extra=part.extra)
         else:
             figures.show(part.draw(figures.theme()), part.name, file=file_name(selected, part.name))

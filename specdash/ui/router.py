@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 _ENTRY = "_entry"
+_PAGE, _OPENED = "_page", "_opened"
 
 ICON = Path(__file__).with_name("icon.png")
 """A file of our own: Streamlit fetches a named icon from elsewhere, and a dashboard may have no way out."""
@@ -61,3 +62,19 @@ def ensure() -> None:
         st.navigation(pages())
         st.rerun()
     st.session_state[_ENTRY] = False
+
+
+def note(page: StreamlitPage) -> None:
+    """Note which page is about to be shown; called by ``app.py``."""
+    st.session_state[_OPENED] = page.url_path != st.session_state.get(_PAGE)
+    st.session_state[_PAGE] = page.url_path
+
+
+def current() -> str:
+    """Return the address of the page that is shown."""
+    return st.session_state[_PAGE]
+
+
+def opened() -> bool:
+    """Tell whether another page was shown before."""
+    return st.session_state[_OPENED]

@@ -69,7 +69,7 @@ def _frame(table: Table, rows: list[metrics.Row]) -> pl.DataFrame:
         "dataset": [_BIDI.sub("�", row["dataset"]) for row in rows],
         "family": [[row["family"]] if row["family"] else [] for row in rows],
     }
-    for column in table.columns:
+    for column in _shown(table):
         values = [column.value(row) for row in rows]
         columns[column.label] = [v if v is None else v * 100 if column.percent else v for v in values]
     return pl.DataFrame(columns, strict=False)
@@ -82,9 +82,15 @@ def _config(table: Table) -> dict[str, Any]:
             "family", options=list(_FAMILY_COLOURS), color=list(_FAMILY_COLOURS.values())
         ),
     }
-    for column in table.columns:
-        config[column.label] = st.column_config.NumberColumn(column.label, format=_format(column), help=_help(column))
+    for column in _shown(table):
+        kind = st.column_config.TextColumn if column.text else st.column_config.NumberColumn
+        how = {} if column.text else {"format": _format(column)}
+        config[column.label] = kind(column.label, help=_help(column), **how)
     return config
+
+
+def _shown(table: Table) -> list[Column]:
+    return [column for column in table.columns if not column.hidden]
 
 
 def _format(column: Column) -> str:

@@ -10,7 +10,7 @@ import specdash
 from tests import evaluations
 from tests.evaluations import Built
 
-NO_SPECULATION = {"dataset": "no speculation", "family": None, "tau": 1.0}
+NO_SPECULATION = {"dataset": "no speculation", "family": None, "tau": 1.0, "tau_at_k": [None]}
 
 
 def sub(number):
@@ -56,6 +56,26 @@ DIFFICULTY = {
 BOUND = (
     {"τ": scalar("tau")} | {f"RTT {rtt} ms": bound(rtt) for rtt in (10, 25, 50, 100, 200)} | {"speed-up": scalar("tau")}
 )
+BOUND_TAB = {"question": "Report’s bound"}
+
+
+def fastest(row):
+    """K′ of the highest τ(K′), the smallest of equals: where only latency costs time, that is the fastest."""
+    taus = [1.0, *row["tau_at_k"]]
+    return None if None in taus else taus.index(max(taus))
+
+
+def speeds(k):
+    """The calculator as it opens: 10 stages, RTT 25 ms, only latency costs time."""
+    return {
+        f"τ(K′={k})": scalar("tau"),
+        "tok/s": bound(25),
+        "speed-up": scalar("tau"),
+        "bound": bound(25),
+        "of bound": lambda row: 100.0,
+        "fastest K′": fastest,
+        "tok/s there": lambda row: None if fastest(row) is None else bound(25)(row),
+    }
 
 
 def columns_of(page, k=7):
@@ -79,7 +99,8 @@ def columns_of(page, k=7):
         "step_outcomes": [{str(j): element("outcome", j, 100) for j in range(k + 1)}],
         "shorter_blocks": [whole, shorter],
         "prompt_difficulty": [DIFFICULTY],
-        "throughput": [BOUND],
+        "throughput": [speeds(k)],
+        "bound": [BOUND],
     }[page]
 
 
@@ -87,7 +108,7 @@ def expected(page, run):
     """The tables that a page has to show of a run of the JSON."""
     families = [row | {"dataset": f"all {row['dataset']}"} for row in run["families"]]
     rows = [*run["datasets"][:-1], *families, *run["datasets"][-1:]]
-    if page == "throughput":
+    if page in ("throughput", "bound"):
         rows = [*rows, NO_SPECULATION]
     return [
         [
@@ -143,8 +164,10 @@ def test_numbers_are_written_with_the_decimals_of_the_report(dashboard):
     assert shown.page("shorter_blocks").formats() == [whole, shorter]
     shares = dict.fromkeys(("within share", "within share, corrected"), percent)
     assert shown.page("prompt_difficulty").formats() == [dict.fromkeys(DIFFICULTY, two) | shares]
+    speed = dict.fromkeys(speeds(7), two) | {"of bound": percent, "fastest K′": "localized"}
+    assert shown.page("throughput").formats() == [speed]
     bounds = dict.fromkeys(BOUND, "%.1f") | {"τ": two, "speed-up": two}
-    assert shown.page("throughput").formats() == [bounds]
+    assert dashboard("reference", **BOUND_TAB).page("throughput").formats() == [bounds]
 
 
 @pytest.mark.parametrize("name", ["counters", "one", "bare", "variable", "k1", "k16", "forty", "odd"])
@@ -220,10 +243,19 @@ def test_a_choice_by_hand_is_a_choice_by_link(dashboard):
     assert by_hand.looked_at()[1:] == by_link.looked_at()[1:] == ("7_draft", ["alpaca", "mbpp"])
 
 
+@pytest.mark.parametrize("run", ["7_draft", "7_draft_best_of_10"])
+def test_the_reports_bound_has_a_tab_of_its_own(run, dashboard, reference, some):
+    shown = dashboard("reference", run=run, **BOUND_TAB).page("throughput")
+    assert shown.tables() == _approx(expected("bound", reference[run]))
+    chosen, runs = some
+    shown = dashboard("reference", run=run, ds=chosen, **BOUND_TAB).page("throughput")
+    assert shown.tables() == _approx(expected("bound", runs[run]))
+
+
 def test_the_bound_follows_the_stages(dashboard, reference):
-    shown = dashboard("reference", stages="20").page("throughput")
+    shown = dashboard("reference", stages="20", **BOUND_TAB).page("throughput")
     pooled = reference["7_draft_best_of_10"]["datasets"][-1]
     assert shown.tables()[0][-2]["RTT 50 ms"] == pytest.approx(bound(50, stages=20)(pooled))
-    shown.app.slider[0].set_value(5).run()
+    shown.app.select_slider(key="stages").set_value(5).run()
     assert shown.tables()[0][-2]["RTT 50 ms"] == pytest.approx(bound(50, stages=5)(pooled))
     assert shown.tables()[0][-1]["RTT 50 ms"] == pytest.approx(8.0)

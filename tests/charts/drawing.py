@@ -10,7 +10,11 @@ import polars as pl
 
 from specdash import charts
 from specdash.metrics import geometric, response_sums, run_rows
+from specdash.speed import outlook
 from specdash.speed.bound import tokens_per_second
+from specdash.speed.lap import lap_seconds
+from specdash.speed.pipeline import Pipeline
+from specdash.speed.sweep import over_rtt
 from tests.helpers import Response, log_run
 
 FAMILIES = {"gsm8k": "math", "mbpp": "code", "alpaca": "chat"}
@@ -61,10 +65,47 @@ def every(rows, families, responses, theme="light") -> Iterator[tuple[str, Calla
         "within": lambda: charts.within_share(rows, theme, families=families),
         "rtt": lambda: charts.rtt_lines(rows, theme, chosen_ms=25, families=families, **bound),
         "speeds": lambda: charts.rtt_bars(rows, theme, rtts_ms=(10, 100), families=families, **bound),
+        **_calculator(rows, families, theme),
         "blocks": lambda: charts.tau_by_block(rows, theme, chosen=2, measured=real, families=families),
         "blocks, km": lambda: charts.tau_by_block(rows, theme, "tau_at_k_km"),
         "gains": lambda: charts.position_gains(rows, theme, chosen=1, families=families),
     }.items()
+
+
+PIPELINE = Pipeline(rtt_ms=50, bandwidth_mbit_s=1000, stage_ms=4, stage_per_token_ms=0.2, draft_ms=3)
+"""Every part of a lap takes time, but the overhead."""
+
+_RTTS_MS = [1.0, 10.0, 100.0]
+
+
+def _calculator(rows, families, theme):
+    """The charts of the throughput calculator, of a pipeline in which every part of a lap takes time."""
+    k = max([len(row.get("tau_at_k") or ()) for row in rows] or [0])
+    block = max(k - 1, 0)
+    fast, fast_families = (
+        [row | {"tok_s_over": row["tok_s_at_k"][:2]} for row in outlook.at_block(part, PIPELINE, k, block)] if k else []
+        for part in (rows, families)
+    )
+    name = fast[-1]["dataset"] if fast else "nothing"
+    cells = over_rtt(PIPELINE, outlook.taus(fast[-1:], k)[0], _RTTS_MS) if fast else None
+    axis = charts.Along("stages", "Stages N", "N = {}", [1, 2], 2, "A sentence.")
+    parts = lap_seconds(PIPELINE, k)._asdict() if k else {part: [0.0] for part in charts.PARTS}
+    return {
+        "bars": lambda: charts.speed_bars(fast, theme, block=block, families=fast_families),
+        "by block": lambda: charts.speed_by_block(
+            fast, theme, chosen=block, ceiling=(name, [1.0, None]), families=fast_families
+        ),
+        "map": lambda: charts.block_rtt_map(
+            name,
+            theme,
+            rtts_ms=_RTTS_MS,
+            tok_s=[[v if np.isfinite(v) else None for v in row] for row in cells.tok_s] if fast else [],
+            best=cells.best_k.tolist() if fast else [],
+            chosen=(50, block),
+        ),
+        "over": lambda: charts.speed_lines(fast, theme, axis=axis, ceiling=(name, [2.0, 1.0]), families=fast_families),
+        "lap": lambda: charts.lap_split({k: list(v) for k, v in parts.items()}, theme, chosen=block),
+    }
 
 
 def spec(chart):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from specdash.schema import InputError
 from specdash.speed import bound
-from specdash.speed.lap import Lap, best_k, lap_seconds, speedup, tokens_per_second
-from specdash.speed.pipeline import LATENCY_ONLY, PRESETS, Drafter, Pipeline
+from specdash.speed.lap import best_k, lap_seconds, speedup, tokens_per_second
+from specdash.speed.pipeline import LATENCY_ONLY, Drafter, Pipeline
 from tests.helpers import golden, report_table
 from tests.speed.cases import logged_taus, pipelines, printed_p, quick, tau_at_k, up_to
 
@@ -194,9 +194,3 @@ def test_what_the_functions_refuse():
         lap_seconds(LATENCY_ONLY, -1)
     with pytest.raises(ValueError, match="a list"):
         tokens_per_second(LATENCY_ONLY, 4.9)
-
-
-def test_presets_are_named_for_what_they_are():
-    assert next(iter(PRESETS.values())) == LATENCY_ONLY
-    assert all(name.startswith("Example: ") == (pipeline != LATENCY_ONLY) for name, pipeline in PRESETS.items())
-    assert isinstance(lap_seconds(LATENCY_ONLY, 7), Lap)

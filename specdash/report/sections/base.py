@@ -112,12 +112,14 @@ class TablePart:
         heading: Heading above it; None where the section's own says it.
         extra: Rows below the others.
         name: Name in file names; the table's key when None.
+        rows: Its rows; the subject's when None.
     """
 
     table: Table
     heading: str | None = None
     extra: tuple[Row, ...] = ()
     name: str | None = None
+    rows: Rows | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""The calculator's tables as declared columns; their rows come from ``specdash.speed.outlook``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from specdash.report.tables import Column, Row, Table
+from specdash.schema import Granularity
+from specdash.speed import breakeven, outlook
+from specdash.speed.breakeven import BreakEven, Pays
+from specdash.speed.lap import lap_seconds
+from specdash.speed.pipeline import Pipeline
+
+Pair = tuple[int, int]
+"""Two block lengths, the longer one first."""
+
+
+def _column(key: str, label: str, help: str, decimals: int = 2, **how: Any) -> Column:
+    return Column(key, label, decimals=decimals, derive=lambda row: row.get(key), help=help, **how)
+
+
+def speeds(block: int) -> Table:
+    """Tokens per second of a single stream at K′, beside the ceiling and the fastest K′."""
+    columns = (
+        _column("tau_block", f"τ(K′={block})", "Tokens a step, implied from the log by truncation below its K."),
+        _column("tok_s", "tok/s", "τ(K′) over the time of a lap with K′ drafted tokens."),
+        _column("speedup", "speed-up", "Over no speculation on the same pipeline: τ(K′) T(0) / T(K′)."),
+        _column("bound_tok_s", "bound", "Latency only, with the τ of the whole block: τ over the sum of latencies."),
+        _column("bound_share", "of bound", "tok/s over the bound.", 0, percent=True),
+        _column("best_block", "fastest K′", "K′ with the highest tok/s on this pipeline; 0: do not speculate.", 0),
+        _column("best_tok_s", "tok/s there", "tok/s at the fastest K′."),
+    )
+    note = f"{block} drafted tokens a step; one stream that has the pipeline to itself."
+    return Table("speeds", "tok/s of one stream", Granularity.RATES, columns, note)
+
+
+def no_speculation(pipeline: Pipeline) -> Row:
+    """Return the row of the same pipeline without speculation."""
+    (row,) = outlook.at_block([{"dataset": "no speculation", "family": None, "tau": 1.0}], pipeline, 1, 0)
+    return row | {"best_block": None, "best_tok_s": None}
+
+
+def pairs(block: int, other: int) -> list[Pair]:
+    """Return what is compared: K′ with no speculation, and with another block length."""
+    wanted = [(block, 0), (max(block, other), min(block, other))]
+    return list(dict.fromkeys(pair for pair in wanted if pair[0] > pair[1]))
+
+
+def break_even(compared: Sequence[Pair]) -> Table:
+    """From which RTT and bandwidth on the longer of two blocks is faster."""
+    columns = []
+    for more, less in compared:
+        against = f"K′={more} beats {f'K′={less}' if less else 'no speculation'}"
+        for quantity, what, unit in _QUANTITIES:
+            key = f"{quantity}_{less}_{more}"
+            help = f"The {what} at which {more} drafted tokens are faster, everything else as chosen."
+            columns.append(_column(f"{key}_pays", f"{against}: {quantity}", help, text=True))
+            columns.append(_column(f"{key}_{unit}", key, help, hidden=True))
+    return Table("break_even", "Where a longer block starts to pay", Granularity.RATES, tuple(columns))
+
+
+_QUANTITIES = (("RTT", "round-trip time of every hop", "ms"), ("bandwidth", "bandwidth of every link", "mbit_s"))
+_UNITS = {"RTT": "ms", "bandwidth": "Mbit/s"}
+
+
+def with_break_even(rows: Iterable[Row], pipeline: Pipeline, k: int, compared: Sequence[Pair]) -> list[Row]:
+    """Return the rows with where the longer of two blocks pays, in words and as numbers."""
+    rows = list(rows)
+    found = []
+    for row, tau in zip(rows, outlook.taus(rows, k), strict=True):
+        cells: Row = {}
+        for more, less in compared:
+            for (quantity, _, unit), at in zip(
+                _QUANTITIES, (breakeven.rtt_ms, breakeven.bandwidth_mbit_s), strict=True
+            ):
+                key = f"{quantity}_{less}_{more}"
+                try:
+                    point = at(pipeline, tau, less, more)
+                except ValueError:  # τ is not known at one of them
+                    continue
+                cells[f"{key}_pays"] = in_words(point, _UNITS[quantity])
+                cells[f"{key}_{unit}"] = point.value if point.pays in (Pays.ABOVE, Pays.BELOW) else None
+        found.append(dict(row) | cells)
+    return found
+
+
+def in_words(point: BreakEven, unit: str) -> str:
+    """Return where a longer block pays: "always", "never", "above 9.84 ms"."""
+    if point.value is None or point.pays in (Pays.ALWAYS, Pays.NEVER):
+        return point.pays.value
+    digits = max(0, 2 - math.floor(math.log10(abs(point.value)))) if point.value else 0
+    return f"{point.pays.value} {point.value:,.{digits}f} {unit}"
+
+
+def lap_parts(pipeline: Pipeline, k: int) -> dict[str, list[float]]:
+    """Return the seconds of a lap by cause, over K′ = 0..k."""
+    return {name: values.tolist() for name, values in lap_seconds(pipeline, k)._asdict().items()}

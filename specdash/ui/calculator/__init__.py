@@ -1,0 +1,1 @@
+"""The throughput calculator: its controls, and a section for every question that it answers."""
