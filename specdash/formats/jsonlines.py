@@ -27,6 +27,14 @@ def objects(file: File, *, cut: Callable[[int], None] | None = None) -> Iterator
     Raises:
         InputError: A line is no JSON object.
     """
+    for number, value in _values(file, cut):
+        if not isinstance(value, dict):
+            raise _no_object(file.path, number, value)
+        yield number, value
+
+
+def _values(file: File, cut: Callable[[int], None] | None) -> Iterator[tuple[int, Any]]:
+    """Yield the line number and the value of every line that is not blank."""
     for number, raw in lines(file):
         if not raw.strip():
             continue
@@ -37,9 +45,6 @@ def objects(file: File, *, cut: Callable[[int], None] | None = None) -> Iterator
                 raise
             cut(number)
             return
-        if not isinstance(value, dict):
-            found = raw[:60].decode("utf-8", "replace").strip()
-            raise InputError("not a JSON object", file=file.path, line=number, found=found, expected=_EXPECTED)
         yield number, value
 
 
@@ -86,7 +91,7 @@ def _exactly(raw: bytes, path: str, line: int) -> Any:
 
 
 def records(file: File, *, cut: Callable[[int], None] | None = None) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    """Yield the objects of a file that holds one, a list of them, one a line, or the events of a captured stream.
+    """Yield the objects of a file that holds one, a list of them, one or a list a line, or a captured stream's events.
 
     Args:
         file: The file.
@@ -98,22 +103,39 @@ def records(file: File, *, cut: Callable[[int], None] | None = None) -> Iterator
     Raises:
         InputError: It is none of these.
     """
-    first = next((raw for _, raw in lines(file) if raw.strip()), b"").lstrip()
-    if first.startswith((b"data:", b"event:", b"id:", b":")):
+    if is_stream(file):
         yield from _events(file, cut)
-    elif first.startswith(b"{") and _is_document(first):
-        yield from objects(file, cut=cut)
+    elif _is_document(_first(file)):
+        for number, value in _values(file, cut):
+            for found in value if isinstance(value, list) else [value]:
+                if not isinstance(found, dict):
+                    raise _no_object(file.path, number, found)
+                yield number, found
     else:
         document = read_json(file)
         for value in document if isinstance(document, list) else [document]:
             if not isinstance(value, dict):
-                raise InputError("not a JSON object", file=file.path, found=value, expected=_EXPECTED)
+                raise _no_object(file.path, None, value)
             yield None, value
+
+
+def is_stream(file: File) -> bool:
+    """Tell whether a file is a captured stream of server-sent events."""
+    return _first(file).startswith((b"data:", b"event:", b"id:", b":"))
+
+
+def _first(file: File) -> bytes:
+    """Return the first line that is not blank."""
+    return next((raw for _, raw in lines(file) if raw.strip()), b"").lstrip()
+
+
+def _no_object(path: str, line: int | None, found: Any) -> InputError:
+    return InputError("not a JSON object", file=path, line=line, found=found, expected=_EXPECTED)
 
 
 def _is_document(raw: bytes) -> bool:
     try:
-        return isinstance(parsed(raw, "", 0), dict)
+        return isinstance(parsed(raw, "", 0), dict | list)
     except InputError:
         return False
 
