@@ -44,7 +44,7 @@ def runs(
         path = interval.scrapes[-1].path
         several = len(interval.scrapes) > 1
         span = Span.DIFFERENCE if several else Span.SINCE_START
-        warnings = _resets(found.resets, path)
+        warnings = resets(found.resets, path)
         models = list(scrapes.label_values(found.values, model_label))
         for model in models:
             own = {model_label: model} if model else {}
@@ -61,7 +61,8 @@ def runs(
     return made
 
 
-def _resets(names: Sequence[str], path: str) -> list[RunWarning]:
+def resets(names: Sequence[str], path: str) -> list[RunWarning]:
+    """Return what is told of counters that were reset between scrapes."""
     if not names:
         return []
     message = f"{path}: the server was restarted between scrapes ({names[0]} fell): what it counted just before is lost"
@@ -99,11 +100,17 @@ def counters(
     )
 
 
-def holds(file: File, prefix: str) -> bool:
-    """Tell whether a file is a scrape with such counters; they may stand behind hundreds of others."""
+def holds(file: File, prefix: str, names: str = r"num_\w+_total") -> bool:
+    """Tell whether a file is a scrape with such counters; they may stand behind hundreds of others.
+
+    Args:
+        file: The file.
+        prefix: Of their names.
+        names: What follows it, as a regular expression.
+    """
     head = file.head(4096).lstrip()
     if not re.match(rb"#|[A-Za-z_:][\w:]*(\{[^}]*\})? [-+0-9.naNIief]+", head):
         return False
-    start = re.compile(rb"^\s*" + re.escape(prefix.encode()) + rb"num_\w+_total[{ ]", re.MULTILINE)
+    start = re.compile(rb"^\s*" + re.escape(prefix.encode()) + names.encode() + rb"[{ ]", re.MULTILINE)
     with file.local().open("rb") as stream:
         return any(start.search(chunk) for chunk in iter(lambda: b"".join(stream.readlines(1 << 20)), b""))
