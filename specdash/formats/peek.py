@@ -79,3 +79,23 @@ def reaches(file: File, *marks: bytes, size: int = 1 << 24) -> bool:
                 break
             tail = chunk[-64:]
     return False
+
+
+def is_log(file: File, line: re.Pattern[bytes], size: int = 1 << 24) -> bool:
+    """Tell whether a text that is no JSON has a line with a pattern in its first ``size`` bytes.
+
+    A server says much before it says anything on drafts.
+    """
+    head = file.head(_SIZE)
+    if b"\0" in head or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[{", b"data:")):
+        return False
+    with file.local().open("rb") as stream:
+        tail = b""
+        for _ in range(size >> 20):
+            chunk = stream.read(1 << 20)
+            if line.search(tail + chunk):
+                return True
+            if not chunk:
+                break
+            tail = chunk[-1024:]
+    return False
