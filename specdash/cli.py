@@ -116,9 +116,13 @@ def _said(command: Callable[..., None]) -> Callable[..., None]:
 @cli.command("report")
 @click.argument("source", metavar="PATH|ID")
 @click.option("--run", "run_name", metavar="NAME", help="Only this run.")
-@click.option("--format", "fmt", type=click.Choice(["text", "json", "csv"]), default="text", show_default=True)
+@click.option("--format", "fmt", type=click.Choice(["text", "json", "csv", "html"]), default="text", show_default=True)
 @click.option(
-    "-o", "out", type=click.Path(path_type=Path), metavar="DIR", help="Write there instead of stdout; csv needs it."
+    "-o",
+    "out",
+    type=click.Path(path_type=Path),
+    metavar="FILE|DIR",
+    help="Write there instead of stdout; csv needs a DIR.",
 )
 @_said
 def report_command(source: str, run_name: str | None, fmt: str, out: Path | None, options: ingest.Options) -> None:
@@ -133,13 +137,8 @@ def report_command(source: str, run_name: str | None, fmt: str, out: Path | None
             for path in report.write_csv(evaluation, family_of, runs, out):
                 click.echo(path)
             return
-        with _output(out, "report.json" if fmt == "json" else "report.txt") as stream:
-            if fmt == "json":
-                document = report.document(evaluation, family_of, runs)
-                json.dump(document, stream, indent=1, allow_nan=False)
-                stream.write("\n")
-            else:
-                _print_text(evaluation, family_of, runs, stream)
+        with _output(out, f"report.{_SUFFIXES.get(fmt, fmt)}") as stream:
+            _RENDERED[fmt](evaluation, family_of, runs, stream)
 
 
 @cli.command("check")
@@ -185,6 +184,17 @@ def _output(out: Path | None, name: str) -> Iterator[TextIO]:
         yield stream
 
 
+def _print_json(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
+    json.dump(report.document(evaluation, family_of, runs), stream, indent=1, allow_nan=False)
+    stream.write("\n")
+
+
+def _print_html(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
+    from specdash.report import html, sections  # They draw, and what they draw with takes its time to import.
+
+    stream.write(html.render(evaluation, [sections.Subject.of(run, family_of) for run in runs]))
+
+
 def _print_text(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
     report.render_text(evaluation, family_of, runs, _console(stream))
 
@@ -193,6 +203,10 @@ def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
     return Console(file=stream, width=None if stream.isatty() else _TEXT_WIDTH, highlight=False)
+
+
+_RENDERED = {"text": _print_text, "json": _print_json, "html": _print_html}
+_SUFFIXES = {"text": "txt"}
 
 
 def _limits() -> ingest.Limits:

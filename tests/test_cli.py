@@ -379,7 +379,7 @@ def test_version(home):
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"specdash, version {__version__}\n", "")
 
 
-HEAVY = "streamlit plotly pandas pyarrow scipy".split()
+HEAVY = "streamlit plotly pandas pyarrow scipy jinja2 latex2mathml".split()
 
 
 @pytest.mark.parametrize(("fmt", "needed"), [("text", set()), ("json", {"scipy"})])

@@ -45,7 +45,7 @@ class Chart:
     """A figure with what to see in it.
 
     Attributes:
-        figure: For a page of the theme it was made for; transparent, of fixed height, as wide as its place.
+        figure: For a page of the theme it was made for and on its background; of fixed height, as wide as its place.
         caption: One or two sentences of plain text, true of this data. Serves as the alternative text too.
         data: What is drawn, at full precision.
     """
@@ -73,7 +73,7 @@ def _template(theme: Theme) -> go.layout.Template:
     return go.layout.Template(
         layout={
             "font": {"family": _FONT, "size": 13, "color": look.ink},
-            "paper_bgcolor": CLEAR,
+            "paper_bgcolor": look.page,  # A picture of it has the page's background.
             "plot_bgcolor": CLEAR,
             "colorway": list(look.families.values()),
             "xaxis": axis,

@@ -19,7 +19,7 @@ class Colours:
     """Colours of one theme, each ``#RRGGBB``.
 
     Attributes:
-        page: Background that a figure stands on; figures themselves are transparent.
+        page: Background that a figure stands on.
         surface: Background of hover labels.
         ink: Text, and whatever belongs to no family.
         muted: Second to ink: tick labels, reference lines.

@@ -86,6 +86,11 @@ class Table:
     columns: tuple[Column, ...]
     note: str = ""
 
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns that stand on a page; exports hold the others too."""
+        return tuple(column for column in self.columns if not column.hidden)
+
 
 def _column(key: str, index: int | None = None, label: str | None = None) -> Column:
     """Return the column of a declared metric."""

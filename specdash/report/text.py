@@ -11,8 +11,9 @@ from rich.text import Text
 from specdash.families import FamilyOf
 from specdash.metrics import run_rows
 from specdash.report import soundness
-from specdash.report.tables import NO_SPECULATION, Row, Table, printed_rates, report_tables, throughput_bound
-from specdash.schema import POOLED, Evaluation, Run, legible
+from specdash.report.lines import Kind, Line, lines
+from specdash.report.tables import NO_SPECULATION, Table, printed_rates, report_tables, throughput_bound
+from specdash.schema import Evaluation, Run, legible
 from specdash.verdict import Outcome, Verdict
 
 
@@ -69,28 +70,29 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
 
 def _tables(run: Run, family_of: FamilyOf) -> list[RenderableType]:
     datasets, families = run_rows(run, family_of)
-    rows = datasets[:-1] + families + datasets[-1:] if families else datasets
     tables = report_tables(run.k) if run.rates is None else (printed_rates(run.k), throughput_bound())
-    return [_table(t, rows) for t in tables if run.granularity.allows(t.needs)]
+    extra = {"throughput_bound": [NO_SPECULATION]}
+    return [
+        _table(table, lines(datasets, families, extra.get(table.key, ())))
+        for table in tables
+        if run.granularity.allows(table.needs)
+    ]
 
 
-def _table(table: Table, rows: list[Row]) -> RenderableType:
+_STYLES = {Kind.DATASET: "", Kind.FAMILY: "dim", Kind.POOLED: "bold", Kind.EXTRA: "dim"}
+
+
+def _table(table: Table, shown: list[Line]) -> RenderableType:
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, caption=None)
     grid.add_column("dataset", overflow="fold", no_wrap=False, max_width=48)
     grid.add_column("family")
     for column in table.columns:
         # A head may break between words, a number may not.
-        width = max((len(column.shown(row)) for row in rows), default=1)
+        width = max((len(column.shown(line.row)) for line in shown), default=1)
         grid.add_column(column.label, justify="right", min_width=max(width, *map(len, column.label.split())))
-    for i, row in enumerate(rows):
-        is_family = row["dataset"] == row["family"] and row["dataset"] is not None and i > 0
-        style = "bold" if row["dataset"] == POOLED and row["family"] is None else "dim" if is_family else ""
-        name = f"all {row['dataset']}" if is_family else row["dataset"]
-        cells = [Text(column.shown(row)) for column in table.columns]
-        grid.add_row(_text(name), _text(row["family"] or ""), *cells, style=style)
-    if table.key == "throughput_bound":
-        cells = [Text(column.shown(NO_SPECULATION)) for column in table.columns]
-        grid.add_row(NO_SPECULATION["dataset"], "", *cells, style="dim")
+    for line in shown:
+        cells = [Text(column.shown(line.row)) for column in table.columns]
+        grid.add_row(_text(line.name), _text(line.family or ""), *cells, style=_STYLES[line.kind])
     return Group(grid, Text(table.note, style="italic")) if table.note else grid
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -89,6 +90,14 @@ def default(key: str, *values: object) -> None:
         values: As the address would have them.
     """
     st.session_state.setdefault(_DEFAULTS, {})[key] = [str(value) for value in values]
+
+
+def here() -> str | None:
+    """Return the link to this page as far as the server knows it; None when it does not know its own address."""
+    url = st.context.url
+    seen = {name: st.query_params.get_all(name) for name in st.query_params}
+    query = urlencode(seen | {k: v for k, v in st.session_state[_DEFAULTS].items() if k not in seen}, doseq=True)
+    return url and f"{url}?{query}"
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def begin_section(section: Section) -> Selection:
 
 def _end_where(missing: str | None) -> None:
     if missing is not None:
-        text.notice(missing, "info")
+        text.notice(f"This page {missing}", "info")
         st.stop()
 
 

@@ -10,9 +10,9 @@ import streamlit as st
 
 from specdash import metrics
 from specdash.report import csv_text
+from specdash.report.lines import Line, lines
 from specdash.report.sections import Rows
 from specdash.report.tables import UNDEFINED, Column, Table
-from specdash.schema import POOLED
 
 _FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
 _TALLEST = 640  # px
@@ -31,8 +31,8 @@ def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.
         file: Name of the CSV without its suffix.
         extra: Rows below the others.
     """
-    ordered = [*_ordered(rows), *extra]
-    frame = _frame(table, ordered)
+    shown = lines(rows.datasets, rows.families, extra)
+    frame = _frame(table, shown)
     st.dataframe(
         frame,
         key=key,
@@ -47,7 +47,7 @@ def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.
             st.caption(table.note)
         st.download_button(
             "CSV",
-            lambda: _csv(table, ordered),
+            lambda: _csv(table, shown),
             file_name=f"{file}.csv",
             mime="text/csv",
             key=f"{key}_csv",
@@ -57,20 +57,14 @@ def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.
         )
 
 
-def _ordered(rows: Rows) -> list[metrics.Row]:
-    by_family = [row | {"dataset": f"all {row['dataset']}"} for row in rows.families]
-    pooled = [row for row in rows.datasets if row["dataset"] == POOLED and row["family"] is None]
-    return [*rows.datasets[: len(rows.datasets) - len(pooled)], *by_family, *pooled]
-
-
-def _frame(table: Table, rows: list[metrics.Row]) -> pl.DataFrame:
+def _frame(table: Table, shown: list[Line]) -> pl.DataFrame:
     """Return what is shown: shares as percent, the family as a list of one so that it gets its colour."""
     columns: dict[str, Any] = {
-        "dataset": [_BIDI.sub("�", row["dataset"]) for row in rows],
-        "family": [[row["family"]] if row["family"] else [] for row in rows],
+        "dataset": [_BIDI.sub("�", line.name) for line in shown],
+        "family": [[line.family] if line.family else [] for line in shown],
     }
-    for column in _shown(table):
-        values = [column.value(row) for row in rows]
+    for column in table.shown:
+        values = [column.value(line.row) for line in shown]
         columns[column.label] = [v if v is None else v * 100 if column.percent else v for v in values]
     return pl.DataFrame(columns, strict=False)
 
@@ -82,15 +76,11 @@ def _config(table: Table) -> dict[str, Any]:
             "family", options=list(_FAMILY_COLOURS), color=list(_FAMILY_COLOURS.values())
         ),
     }
-    for column in _shown(table):
+    for column in table.shown:
         kind = st.column_config.TextColumn if column.text else st.column_config.NumberColumn
         how = {} if column.text else {"format": _format(column)}
         config[column.label] = kind(column.label, help=_help(column), **how)
     return config
-
-
-def _shown(table: Table) -> list[Column]:
-    return [column for column in table.columns if not column.hidden]
 
 
 def _format(column: Column) -> str:
@@ -107,7 +97,7 @@ def _help(column: Column) -> str:
     return f"{metric.definition}\n\n$$ {metric.formula} $$\n\n{metric.estimator}. Source: {metric.source}."
 
 
-def _csv(table: Table, rows: list[metrics.Row]) -> bytes:
-    named = {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
-    values = {column.key: [column.value(row) for row in rows] for column in table.columns}
+def _csv(table: Table, shown: list[Line]) -> bytes:
+    named = {"dataset": [line.name for line in shown], "family": [line.family for line in shown]}
+    values = {column.key: [column.value(line.row) for line in shown] for column in table.columns}
     return csv_text(pl.DataFrame(named | values, strict=False)).encode()

@@ -117,7 +117,7 @@ def test_themes_differ():
         for figure, theme in ((light, "light"), (dark, "dark")):
             layout = figure["layout"]["template"]["layout"]
             assert layout["font"]["color"] == colours(theme).ink
-            assert layout["paper_bgcolor"] == layout["plot_bgcolor"] == "rgba(0,0,0,0)"
+            assert (layout["paper_bgcolor"], layout["plot_bgcolor"]) == (colours(theme).page, "rgba(0,0,0,0)")
             assert figure["layout"]["template"].get("data") in (None, {})
 
 

@@ -130,11 +130,13 @@ class FigurePart:
         name: Name in file names.
         draw: The figure for a theme.
         heading: Heading above it.
+        aside: One of many alike: a report folds them away, a page offers one at a time.
     """
 
     name: str
     draw: Callable[[Theme], Chart]
     heading: str | None = None
+    aside: bool = False
 
 
 Part = Note | TablePart | FigurePart
@@ -159,21 +161,21 @@ class Section:
     by_position: bool = False
 
     def missing(self, subject: Subject) -> str | None:
-        """Return one sentence that says what the run lacks for this section, None when it lacks nothing."""
+        """Return what the run lacks for this section, as ``too_coarse`` says it; None when it lacks nothing."""
         return too_coarse(subject.run, self.needs) or (without_positions(subject) if self.by_position else None)
 
 
 def too_coarse(run: Run, needs: Granularity) -> str | None:
-    """Return one sentence that says what a run lacks, None where it holds at least what is needed."""
+    """Return the rest of a sentence, "needs counts; this run holds …"; None where a run holds what is needed."""
     if run.granularity.allows(needs):
         return None
-    return f"This page needs {_NEEDS[needs]}; this run holds {_HOLDS[run.granularity]}."
+    return f"needs {_NEEDS[needs]}; this run holds {_HOLDS[run.granularity]}."
 
 
 def without_positions(subject: Subject) -> str | None:
-    """Return one sentence that says why there are no counts by draft position, None where there are."""
+    """Return the rest of a sentence that says why there are no counts by draft position, None where there are."""
     run = subject.run
     if run.k and any(row["p"] for row in subject.rows.datasets):
         return None
     reason = "this run's counters hold none" if run.counters is not None else "no step of this run drafted any"
-    return f"This page needs counts by draft position; {reason}."
+    return f"needs counts by draft position; {reason}."

@@ -5,6 +5,7 @@ A function takes the subject and the section's controls, which stand at their de
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from specdash import charts
@@ -108,11 +109,15 @@ def geometric_fit(row: Row, mle: list[float] | None) -> FigurePart:
 
 def _outcomes_and_model(subject: Subject) -> list[Part]:
     """Return step outcomes and figure 5 of everything there is, the pooled run first."""
-    fits = [
-        FigurePart(f"figure5_geometric_{number}" if number else "figure5_geometric", geometric_fit(*choice).draw, name)
-        for number, (name, choice) in enumerate(geometric_choices(subject).items())
+    (_, pooled), *others = geometric_choices(subject).items()
+    return [
+        *step_outcomes(subject),
+        replace(geometric_fit(*pooled), heading=GEOMETRIC),
+        *(
+            replace(geometric_fit(*choice), name=f"figure5_geometric_{number}", heading=name, aside=True)
+            for number, (name, choice) in enumerate(others, 1)
+        ),
     ]
-    return [*step_outcomes(subject), *fits]
 
 
 def shorter_blocks(subject: Subject, *, block: int | None = None) -> list[Part]:

@@ -1,0 +1,38 @@
+"""What a declared metric means, in words."""
+
+from __future__ import annotations
+
+from specdash import metrics
+from specdash.metrics import Metric, Shape
+
+PRINCIPLE = (
+    "Every number is computed from counts of verify steps; sums are divided last, ratios are never averaged. "
+    "An undefined number is shown as – and stored as null."
+)
+"""What holds of all of them."""
+
+INTERVALS = (
+    f"Intervals are {metrics.LEVEL:.0%} and say what another sample of prompts could have given: steps and copies of "
+    f"one prompt resemble each other, so prompts are what counts. Fewer than {metrics.FEWEST} prompts give none, fewer "
+    f"than {metrics.FEW} a rough one. A share of 0% or 100% in the data gets the rule of three, counting prompts."
+)
+"""What holds of their intervals."""
+
+_NEEDS = {"response": "responses", "aggregate": "counters", "step": "ordered steps", "rates": "printed ratios"}
+_SHAPES = {
+    Shape.POSITION: " per draft position, 0 = first drafted token",
+    Shape.OUTCOME: " per number of accepted tokens, 0..K",
+    Shape.BLOCK: " per block length, 1..K",
+}
+
+
+def provenance(metric: Metric) -> str:
+    """Return a metric's unit, estimator, what it needs its source and how its interval is made, on one line."""
+    unit = (metric.unit or "pure number") + _SHAPES.get(metric.shape, "")
+    parts = [
+        f"Unit: {unit}",
+        f"Estimator: {metric.estimator}",
+        f"Needs: {_NEEDS[metric.needs]}",
+        f"Source: {metric.source}",
+    ]
+    return " · ".join([*parts, f"Interval: {metric.interval.how}"] if metric.interval else parts)
