@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 from specdash import metrics
 from specdash._version import VERSION
 from specdash.charts.palette import colours
-from specdash.report import methods
+from specdash.report import methods, soundness
 from specdash.report.document import document
 from specdash.report.html import figures, formulas
 from specdash.report.lines import lines
@@ -25,6 +25,7 @@ from specdash.report.sections import SECTIONS, FigurePart, Note, Part, Section, 
 from specdash.report.tables import Column
 from specdash.report.text import printable
 from specdash.schema import Evaluation
+from specdash.verdict import Verdict
 
 _HERE = Path(__file__).parent
 
@@ -95,7 +96,9 @@ def _run(number: int, subject: Subject, drawn: figures.Figures) -> dict[str, Any
         "name": run.name,
         "facts": facts(subject),
         "mapping": run.mapping and str(run.mapping),
-        "warnings": [warning.message for warning in run.warnings],
+        "warnings": [warning.message for warning in run.warnings] if run.checks is None else [],
+        "verdict": run.checks and str(Verdict.of(run.checks)),
+        "findings": soundness.rows(soundness.worst_first(run.checks or ())),
         "config": [
             (name, value if isinstance(value, str) else json.dumps(value))
             for name, value in run.effective_config.items()
@@ -132,7 +135,7 @@ def _table(part: TablePart, subject: Subject) -> dict[str, Any]:
     return {
         "title": part.table.title,
         "note": part.table.note,
-        "columns": [{"label": c.label, "method": c.metric, "help": c.help} for c in columns],
+        "columns": [{"label": c.label, "method": c.metric, "help": _plain(c.help)} for c in columns],
         "lines": [
             {
                 "name": line.name,
@@ -143,6 +146,11 @@ def _table(part: TablePart, subject: Subject) -> dict[str, Any]:
             for line in shown
         ],
     }
+
+
+def _plain(help: str) -> str:
+    """Return a column's help as the text of a tooltip: without what sets formulas apart."""
+    return " ".join(help.replace("$$", " ").split())
 
 
 def _whole(column: Column, row: dict[str, Any]) -> str:

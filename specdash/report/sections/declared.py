@@ -11,7 +11,9 @@ from functools import partial
 from specdash import charts
 from specdash.metrics import Row
 from specdash.report import tables
+from specdash.report.sections import speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
+from specdash.report.sections.drafting import DEFAULT_K, Drafting
 from specdash.schema import Granularity
 from specdash.speed import bound
 
@@ -163,6 +165,13 @@ def throughput(subject: Subject, *, stages: int = bound.REPORT_STAGES, rtt_ms: f
     ]
 
 
+def _speed_up(subject: Subject) -> list[Part]:
+    """Return the speed-up of the pooled run, by a block drafter whose cost is assumed."""
+    drafting = Drafting(subject.k or DEFAULT_K)
+    note = f"Nobody timed drafter and target of this run: a draft cost of c = {drafting.c:g} is assumed here."
+    return [Note(note), *speedup.parts(subject, drafting, subject.rows.datasets[-1])]
+
+
 _COUNTS = {"needs": Granularity.AGGREGATE, "by_position": True}
 
 ACCEPTANCE_LENGTH = Section("acceptance_length", "Acceptance length", acceptance_length)
@@ -171,6 +180,7 @@ STEP_OUTCOMES = Section("step_outcomes", "Step outcomes", _outcomes_and_model, *
 SHORTER_BLOCKS = Section("shorter_blocks", "Shorter blocks", shorter_blocks, **_COUNTS)
 PROMPT_DIFFICULTY = Section("prompt_difficulty", "Prompt difficulty", prompt_difficulty, Granularity.RESPONSE)
 THROUGHPUT = Section("throughput", "Throughput", throughput)
+SPEED_UP = Section("speed_up", "Speed-up", _speed_up)
 
-SECTIONS = (ACCEPTANCE_LENGTH, DRAFT_POSITIONS, STEP_OUTCOMES, SHORTER_BLOCKS, PROMPT_DIFFICULTY, THROUGHPUT)
+SECTIONS = (ACCEPTANCE_LENGTH, DRAFT_POSITIONS, STEP_OUTCOMES, SHORTER_BLOCKS, PROMPT_DIFFICULTY, THROUGHPUT, SPEED_UP)
 """Every section, in the order of the report."""
