@@ -33,7 +33,13 @@ _SEMANTICS = Semantics(
 )
 
 _DEEPEST = 3  # objects around an answer
-_OTHERS = ("sglext", "meta_info", "timings")  # marks of other servers' answers
+_OTHERS = (
+    "sglext",
+    "meta_info",
+    "timings",
+    "total_accepted_draft_tokens",
+    "avg_decoded_tokens_per_iter",
+)  # marks of other servers' answers
 
 
 def _holds(names: frozenset[str]) -> bool:
