@@ -1,8 +1,8 @@
-"""Methods: what every number means, generated from the declared metrics."""
+"""Methods: what every number and every check means, generated from their declarations."""
 
 import streamlit as st
 
-from specdash import metrics
+from specdash import checks, metrics
 from specdash.report import methods
 from specdash.ui import corrections, router, text
 
@@ -11,13 +11,17 @@ text.title("Methods")
 text.paragraph(methods.PRINCIPLE)
 text.paragraph(methods.INTERVALS)
 search = st.text_input("Find", key="find", bind="query-params", placeholder="part of a name, key or definition")
-found = [
-    metric
-    for metric in map(metrics.get, [*metrics.KEYS, *metrics.ERROR_KEYS])
-    if search.casefold() in f"{metric.key} {metric.label} {metric.definition}".casefold()
-]
-if not found and not corrections.mentioned(search):
-    text.notice(f"No metric mentions {search}.", "info")
+
+
+def mentioned(*words):
+    return search.casefold() in " ".join(words).casefold()
+
+
+keys = [*metrics.KEYS, *metrics.ERROR_KEYS]
+found = [m for m in map(metrics.get, keys) if mentioned(m.key, m.label, m.definition)]
+checked = [c for c in checks.all_checks() if mentioned(c.key, c.title, c.meaning, c.cause)]
+if not found and not checked and not corrections.mentioned(search):
+    text.notice(f"No metric and no check mentions {search}.", "info")
 for metric in found:
     with st.container(border=True, key=f"method-{metric.key}"):
         st.markdown(f"**{metric.label}** &nbsp; `{metric.key}`")
@@ -25,3 +29,11 @@ for metric in found:
         st.markdown(metric.definition)
         st.caption(methods.provenance(metric))
 corrections.show(search)
+if checked:
+    st.subheader("Checks of soundness")
+    text.paragraph(methods.CHECKS)
+for check in checked:
+    with st.container(border=True, key=f"check-{check.key}"):
+        st.markdown(f"**{check.title}** &nbsp; `{check.key}`")
+        st.markdown(f"{check.meaning} Usual cause: {check.cause}")
+        st.caption(methods.requirement(check))

@@ -1,10 +1,11 @@
-"""Overview: upload, library, what is in the run, how sound its mapping is, table 1."""
+"""Overview: upload, library, what is in the run, how sound it is, table 1."""
 
 import streamlit as st
 
 from specdash.report import sections
 from specdash.schema import Granularity
-from specdash.ui import library, parts, router, shelf, text, uploads
+from specdash.ui import library, parts, router, shelf, soundness, text, uploads
+from specdash.ui.page import file_name
 
 router.ensure()
 selected = st.session_state["selection"]
@@ -23,8 +24,7 @@ def headline():
             st.metric(label, value, border=True, width=150)
     if run.mapping:
         text.paragraph(f"Requests to responses: {run.mapping}.")
-    for warning in run.warnings:
-        text.notice(warning.message)
+    soundness.show(selected, file_name(selected, "checks"))
 
 
 if selected is None:

@@ -264,11 +264,16 @@ def list_command(fmt: str) -> None:
     entries = Store(home()).list()
     if fmt == "json":
         keys = ("id", "title", "source", "sha256", "runs", "added")
-        listed = [{key: getattr(entry, key) for key in keys} | {"runs": list(entry.runs)} for entry in entries]
+        listed = [
+            {key: getattr(entry, key) for key in keys}
+            | {"runs": list(entry.runs), "verdict": entry.verdict and str(entry.verdict.outcome)}
+            for entry in entries
+        ]
         click.echo(json.dumps(listed, indent=1))
         return
     for entry in entries:
-        line = f"{entry.id}  {entry.added}  {entry.title}  ({entry.source}; runs: {', '.join(entry.runs)})"
+        verdict = f"; {entry.verdict.short}" if entry.verdict else ""
+        line = f"{entry.id}  {entry.added}  {entry.title}  ({entry.source}; runs: {', '.join(entry.runs)}{verdict})"
         click.echo(report.printable(line))
 
 

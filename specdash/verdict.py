@@ -64,5 +64,6 @@ class Verdict:
 
     @property
     def short(self) -> str:
-        """What is not as it should be, such as "1 failed, 2 warnings"; "sound" when all is."""
-        return ", ".join(str(self).split(", ")[:-2]) or "sound"
+        """What is not as it should be, such as "1 failed, 2 warnings"; "sound" when all is, "not checked" by any."""
+        unchecked = self.outcome is Outcome.NOT_APPLICABLE
+        return ", ".join(str(self).split(", ")[:-2]) or ("not checked" if unchecked else "sound")

@@ -182,6 +182,60 @@ def test_runs_whose_names_no_folder_can_have(run, tmp_path, made):
     assert all((tmp_path / "out" / folder / "bon10_per_response.csv").exists() for folder in folders)
 
 
+# ---- check
+
+
+def test_check_of_what_is_sound_but_for_warnings(run, home, packed):
+    result = run("check", packed)
+    assert result.stderr == ""
+    assert not home.exists()
+    assert "Run K7: 4 warnings, " in result.stdout
+    (line,) = [line for line in result.stdout.splitlines() if "Absent requests" in line]
+    assert line.split(maxsplit=2)[:2] == ["!", "warn"]
+    assert line.endswith(
+        "Absent requests: 2 of 108 responses, 1.9%: 2 responses have no rows in the log (1 of gsm8k, 1 of alpaca)"
+    )
+    assert "✓ pass            Requests to samples: 106 of 106 match" in result.stdout.splitlines()
+    assert "Responses without rows are in no number." in result.stdout  # what it means, where it does not pass
+    assert "Usual cause: Requests that failed" in result.stdout
+
+
+def test_check_as_json(run, packed):
+    document = json.loads(run("check", packed, "--run", "K7", "--format", "json").stdout)
+    assert document["evaluation"]["source"] == "evaluation.zip"
+    (found,) = document["runs"]
+    assert document["verdict"] == found["verdict"]
+    counts = {
+        name: sum(c["outcome"] == name.replace("_", " ") for c in found["checks"])
+        for name in ("fail", "warn", "pass", "not_applicable")
+    }
+    assert found["verdict"] == {"outcome": "warn", **counts}
+    assert list(found["checks"][0]) == ["check", "title", "outcome", "figure", "meaning", "cause"]
+
+
+def test_check_fails_with_exit_code_1_when_a_check_fails(run, tmp_path):
+    (tmp_path / "spec_log.csv").write_text("a,3,0\na,3,0\nb,3,0\n")
+    result = run("check", tmp_path / "spec_log.csv", code=1)
+    assert "✕ fail            τ of exactly 1: τ = 1 in every dataset" in result.stdout.splitlines()
+    assert run("check", tmp_path / "spec_log.csv", "--format", "json", code=1).stderr == ""
+    result = run("check", tmp_path / "nothing", code=1)
+    assert (result.stdout, result.stderr.count("\n")) == ("", 1)
+    run("check", tmp_path / "spec_log.csv", "--format", "csv", code=2)
+
+
+def test_check_by_id_says_what_check_by_path_says(run, packed):
+    id_ = run("add", packed).stdout.split()[0]
+    assert run("check", id_).stdout == run("check", packed).stdout
+
+
+def test_report_tells_what_is_not_as_it_should_be(run, packed):
+    lines = run("report", packed, "--run", "K7").stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("checks: 4 warnings, "))
+    assert [line.split(":")[0] for line in lines[at + 1 : at + 5]] == [
+        "! Absent requests", "! Copies of a prompt", "! Tokens past the end", "! Few prompts",
+    ]  # fmt: skip
+
+
 # ---- add, list, remove
 
 
@@ -194,11 +248,11 @@ def test_add_list_remove(run, home, packed):
         "specdash: K7: Absent requests: 2 of 108 responses, 1.9%: 2 responses have no rows in the log" in added.stderr
     )
     (entry,) = json.loads(run("list", "--format", "json").stdout)
-    assert list(entry) == ["id", "title", "source", "sha256", "runs", "added"]
+    assert list(entry) == ["id", "title", "source", "sha256", "runs", "added", "verdict"]
     sha256 = subprocess.run(["sha256sum", packed], capture_output=True, text=True, check=True).stdout.split()[0]
     assert entry | {"added": None} == {
         "id": id_, "title": "evaluation", "source": "evaluation.zip", "sha256": sha256, "runs": ["K7", "server"],
-        "added": None,
+        "added": None, "verdict": "warn",
     }  # fmt: skip
     assert entry["added"].endswith("Z")
     (line,) = run("list").stdout.splitlines()

@@ -69,9 +69,9 @@ def _overshoot_check(subject: Subject) -> Result:
     effects = _effects(known)
     worst = effects.row(0, named=True)
     figure = (
-        f"{over.height:,} of {words.plural(known.height, 'response')} end {over['over'].mean():.1f} tokens before "
-        f"their steps do (T0): τ is {worst['tau']:.3f} by steps, {worst['tau'] - worst['effect']:.3f} without these "
-        "tokens"
+        f"{over.height:,} of {words.plural(known.height, 'response')} end {over['over'].mean():.1f} tokens on average "
+        f"before their steps do (T0): τ is {worst['tau']:.3f} by steps, {worst['tau'] - worst['effect']:.3f} without "
+        "these tokens"
     )
     figure += f" (most in {words.name(worst['dataset'])})" if effects.height > 1 else ""
     return (warned if worst["effect"] >= MATERIAL else passed)(figure + _said(shift))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
+
 from specdash import checks
 from specdash.formats import stepload
 from specdash.ingest.source import Progress
-from specdash.schema import Evaluation, Run
+from specdash.schema import Evaluation, InputError, Run
 
 
 def checked(evaluation: Evaluation, progress: Progress | None = None) -> Evaluation:
@@ -18,7 +20,8 @@ def checked(evaluation: Evaluation, progress: Progress | None = None) -> Evaluat
         progress: Called with a stage and the runs done and in all; what it raises ends the checks.
 
     Raises:
-        OSError: The ordered steps cannot be read.
+        InputError: The ordered steps cannot be read.
+        OSError: The same, for a reason of the disk.
     """
     runs = []
     for number, run in enumerate(evaluation.runs):
@@ -37,4 +40,9 @@ def unchecked(evaluation: Evaluation) -> Evaluation:
 
 def _findings(evaluation: Evaluation, run: Run) -> tuple[checks.Finding, ...]:
     steps = None if run.steps is None else stepload.scan(run.steps)
-    return checks.findings(checks.Subject.of(evaluation, run, steps))
+    try:
+        return checks.findings(checks.Subject.of(evaluation, run, steps))
+    except pl.exceptions.PolarsError as error:
+        if steps is None:
+            raise
+        raise InputError("the ordered steps cannot be read", file=run.name, found=error) from error

@@ -1,8 +1,9 @@
-"""What a declared metric means, in words."""
+"""What a declared metric or check means, in words."""
 
 from __future__ import annotations
 
 from specdash import metrics
+from specdash.checks import Check
 from specdash.metrics import Metric, Shape
 
 PRINCIPLE = (
@@ -18,7 +19,20 @@ INTERVALS = (
 )
 """What holds of their intervals."""
 
-_NEEDS = {"response": "responses", "aggregate": "counters", "step": "ordered steps", "rates": "printed ratios"}
+CHECKS = (
+    "Every run is checked when it is added. Fail: it cannot be as it is, so its numbers are not to be used before that is "
+    "cleared. Warn: nothing is broken, but whoever quotes the numbers has to know it. A check that needs what the run "
+    "does not hold is not applicable."
+)
+"""What the outcomes of checks mean."""
+
+_NEEDS = {
+    "response": "responses",
+    "aggregate": "counters",
+    "step": "ordered steps",
+    "rates": "printed ratios",
+    "latencies": "nothing",
+}
 _SHAPES = {
     Shape.POSITION: " per draft position, 0 = first drafted token",
     Shape.OUTCOME: " per number of accepted tokens, 0..K",
@@ -36,3 +50,8 @@ def provenance(metric: Metric) -> str:
         f"Source: {metric.source}",
     ]
     return " · ".join([*parts, f"Interval: {metric.interval.how}"] if metric.interval else parts)
+
+
+def requirement(check: Check) -> str:
+    """Return what a run has to hold for a check to apply."""
+    return f"Needs: {_NEEDS[check.needs]}" + (" in their recorded order" if check.ordered else "")

@@ -25,7 +25,7 @@ from specdash.schema import (
     Undrafted,
 )
 from specdash.store import annotations, findings, tables
-from specdash.verdict import Finding
+from specdash.verdict import Finding, Verdict
 
 FORMAT = 2
 """Goes up whenever an older specdash would misread what a newer one stores."""
@@ -70,6 +70,13 @@ class Entry:
     notes: str = ""
     tags: tuple[str, ...] = ()
     checks: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict over all runs; None while one of them has to be checked anew."""
+        if set(self.checks) != set(self.runs):
+            return None
+        return Verdict.of(finding for found in self.checks.values() for finding in found)
 
 
 def run_folder(folder: Path, number: int) -> Path:

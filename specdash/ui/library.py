@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import streamlit as st
 from specdash import families, ingest
 from specdash.ingest.jobs import Jobs, max_memory
 from specdash.report.sections import Subject
-from specdash.schema import Evaluation, Run
+from specdash.schema import Evaluation, InputError, Run
 from specdash.store import Store, home
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference.zip"
@@ -40,11 +41,17 @@ def jobs() -> Jobs:
 
 @st.cache_resource(max_entries=8, show_spinner="Opening the evaluation…")
 def _evaluation(root: Path, id: str) -> Evaluation:
-    return Store(root).open(id)
+    store = Store(root)
+    opened = store.open(id)
+    checked = ingest.checked(opened)
+    if any(run.checks is None for run in opened.runs):
+        with suppress(OSError, InputError):  # They are made again next time, that is all.
+            store.keep_checks(checked)
+    return checked
 
 
 def evaluation(id: str) -> Evaluation:
-    """Return a stored evaluation; its tables are shared by all sessions and must not be changed.
+    """Return a stored evaluation, checked; its tables are shared by all sessions and must not be changed.
 
     Raises:
         InputError: There is none of that id.
@@ -56,6 +63,14 @@ def forget() -> None:
     """Drop what is cached of evaluations; called when one was removed or changed."""
     for cached in (_evaluation, _subject):
         cached.clear()
+
+
+def check_again(id: str) -> None:
+    """Make the checks of a stored evaluation anew; for the callback of a button."""
+    checked = ingest.checked(ingest.unchecked(evaluation(id)))
+    with suppress(OSError, InputError):
+        store().keep_checks(checked)
+    forget()
 
 
 @dataclass(frozen=True)

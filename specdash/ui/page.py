@@ -7,7 +7,7 @@ import streamlit as st
 from specdash.report import sections
 from specdash.report.sections import Section
 from specdash.schema import Granularity
-from specdash.ui import library, router, text
+from specdash.ui import library, router, soundness, text
 from specdash.ui.selection import Selection
 
 
@@ -35,7 +35,8 @@ def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
     evaluation, run = selected.evaluation, selected.run
     scope = "all datasets" if selected.datasets is None else f"{len(selected.datasets)} of its datasets"
     kind = "reconstruction · " if evaluation.reconstruction else ""
-    text.paragraph(f"{text.short(evaluation.title, 120)} · {kind}run {text.short(run.name, 80)} · {scope}", faint=True)
+    about = f"{text.short(evaluation.title, 120)} · {kind}run {text.short(run.name, 80)} · {scope}"
+    text.paragraph(about, faint=True, end=soundness.said(run.checks or ()))
     _end_where(sections.too_coarse(run, needs))
     return selected
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from specdash.schema import InputError
 from specdash.store import Entry
-from specdash.ui import library, selection, text
+from specdash.ui import library, selection, soundness, text
 from specdash.ui.selection import Selection
 
 _SHOWN = 20
@@ -44,7 +44,7 @@ def _entry(entry: Entry) -> None:
         text.paragraph(entry.title)
         facts = [entry.id, entry.source, _size(entry.bytes), f"added {entry.added}", *entry.tags]
         text.paragraph(" · ".join(facts), faint=True)
-        text.paragraph(_verdict(entry), faint=True)
+        text.paragraph(_held(entry), faint=True, end=_verdict(entry))
         if entry.notes:
             text.block(entry.notes)
         with st.container(horizontal=True):
@@ -61,7 +61,12 @@ def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 10**5 else f"{size / 1e3:,.1f} kB"
 
 
-def _verdict(entry: Entry) -> str:
+def _verdict(entry: Entry) -> tuple[str, str] | None:
+    """Return the verdict over the runs in short and its kind of mark; None while one has to be checked anew."""
+    return None if entry.verdict is None else soundness.short(entry.verdict)
+
+
+def _held(entry: Entry) -> str:
     """Return what each run holds and how well its requests were assigned to responses."""
     runs = []
     for name in entry.runs:

@@ -10,7 +10,14 @@ import streamlit as st
 from specdash.schema import legible
 
 _LONGEST = 400
-_MARKS = {"warning": ("#B7791F", "⚠"), "error": ("#C53030", "✕"), "info": ("#3182CE", "ℹ")}
+MARKS = {
+    "warning": ("#B7791F", "⚠"),
+    "error": ("#C53030", "✕"),
+    "info": ("#3182CE", "ℹ"),
+    "sound": ("#2F855A", "✓"),
+    "idle": ("#718096", "–"),
+}
+"""Colour and sign by kind."""
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
@@ -19,19 +26,33 @@ def short(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
+    """Return the text as HTML of one line, which may break anywhere."""
     return f'<bdi style="overflow-wrap:anywhere">{html.escape(short(text))}</bdi>'
 
 
 def title(text: str) -> None:
     """Show a page's title."""
-    st.html(f'<h1 style="font-size:1.7rem;font-weight:650;margin:0;padding:0;line-height:1.25">{_wrapped(text)}</h1>')
+    st.html(f'<h1 style="font-size:1.7rem;font-weight:650;margin:0;padding:0;line-height:1.25">{wrapped(text)}</h1>')
 
 
-def paragraph(text: str, *, faint: bool = False) -> None:
-    """Show a paragraph; a faint one is an aside."""
-    style = "opacity:.75;font-size:.9rem;margin:0" if faint else "margin:0"
-    st.html(f'<p style="{style}">{_wrapped(text)}</p>')
+def paragraph(text: str, *, faint: bool = False, end: tuple[str, str] | None = None) -> None:
+    """Show a paragraph; a faint one is an aside.
+
+    Args:
+        text: What it says.
+        faint: Whether it is an aside.
+        end: What it ends with in a colour of its own, and the kind that gives the colour and the sign before it.
+    """
+    style = "opacity:.75" if faint else ""
+    size = "font-size:.9rem;" if faint else ""
+    last = ""
+    if end is not None:
+        colour, mark = MARKS[end[1]]
+        # Mixed with the colour of the text it is legible on light and on dark pages.
+        shown = f"color:color-mix(in srgb, {colour} 70%, currentColor)"
+        last = f' · <strong class="sd-said-{end[1]}" style="{shown}">{mark} {html.escape(short(end[0]))}</strong>'
+    st.html(f'<p style="{size}margin:0"><span style="{style}">{wrapped(text)}</span>{last}</p>')
 
 
 def block(text: str) -> None:
@@ -48,12 +69,12 @@ def notice(text: str, kind: Literal["warning", "error", "info"] = "warning", lea
         kind: How much it matters.
         lead: A bold first word, e.g. the run it is about.
     """
-    colour, mark = _MARKS[kind]
+    colour, mark = MARKS[kind]
     strong = f"<strong>{html.escape(short(lead))}</strong> " if lead else ""
     role = "alert" if kind == "error" else "status"
     st.html(
         f'<div role="{role}" class="sd-{kind}" style="border-left:4px solid {colour};background:{colour}1c;'
         'padding:.5rem .75rem;border-radius:.3rem">'
         f'<span aria-hidden="true" style="color:{colour};margin-right:.45rem">{mark}</span>'
-        f"{strong}{_wrapped(text)}</div>"
+        f"{strong}{wrapped(text)}</div>"
     )

@@ -66,9 +66,9 @@ def test_without_samples_prompt_difficulty_says_what_is_missing(dashboard):
 def test_a_page_says_what_it_is_about(page, dashboard):
     title = "DeepSeek-V4-Pro with the DSpark drafter (reconstruction) · reconstruction · run "
     shown = dashboard("reference").page(page)
-    assert shown.said()[1] == title + "7_draft_best_of_10 · all datasets"
+    assert shown.said()[1] == title + "7_draft_best_of_10 · all datasets · ⚠ 4 warnings"
     shown = dashboard("reference", run="7_draft", ds=["gsm8k", "mbpp"]).page(page)
-    assert shown.said()[1] == title + "7_draft · 2 of its datasets"
+    assert shown.said()[1] == title + "7_draft · 2 of its datasets · ⚠ 1 warning"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -83,7 +83,7 @@ def test_odd_names_are_said_as_they_are(dashboard):
     assert shown.looked_at()[1:] == (evaluations.ODD_RUN, list(evaluations.ODD_NAMES))
     about = shown.page("step_outcomes").said()[1]
     assert about.startswith(evaluations.ODD_TITLE[:100])
-    assert about.endswith(f"… · run {evaluations.ODD_RUN} · {len(evaluations.ODD_NAMES)} of its datasets")
+    assert about.endswith(f"… · run {evaluations.ODD_RUN} · {len(evaluations.ODD_NAMES)} of its datasets · ⚠ 1 warning")
 
 
 @pytest.mark.parametrize("page", ["overview", "throughput", "methods"])
@@ -118,7 +118,7 @@ def test_methods_lists_every_metric_and_can_be_searched(dashboard):
     assert 0 < found < len(metrics.KEYS)
     assert len(dashboard("reference", find="kaplan").page("methods").app.latex) == found
     shown.app.text_input(key="find").input("<i>nothing</i>").run()
-    assert shown.said()[-1] == "ℹNo metric mentions <i>nothing</i>."
+    assert shown.said()[-1] == "ℹNo metric and no check mentions <i>nothing</i>."
 
 
 @pytest.mark.parametrize("page", WITH_A_RUN)

@@ -117,6 +117,10 @@ class Dashboard:
         """The notices of a kind: error, warning, info."""
         return self.page.locator(f".sd-{kind}")
 
+    def verdict(self) -> Locator:
+        """What the checks say of the run."""
+        return self.page.locator(".sd-verdict")
+
     def query(self) -> dict[str, list[str]]:
         """What the address carries."""
         return parse_qs(urlsplit(self.page.url).query)

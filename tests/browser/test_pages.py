@@ -114,7 +114,7 @@ def test_a_log_without_samples_says_what_it_cannot_tell(tab, library):
 def test_the_reference_is_labelled_a_reconstruction(tab, library):
     tab.open(eval=library.ids["reference"])
     expect(tab.notice("info")).to_contain_text("this is not the original log")
-    expect(tab.notice("warning").filter(has_text="the order of steps is invented")).to_be_visible()
+    expect(tab.verdict().filter(has_text="Order of steps warn invented")).to_be_visible()
 
 
 def test_names_are_shown_as_they_are(tab, library):
@@ -194,7 +194,7 @@ def test_methods_can_be_searched(tab, library):
     assert 0 < tab.page.locator('[class*="st-key-method-"]').count() < everything
     tab.page.get_by_label("Find").fill("no such <b>thing</b>")
     tab.page.get_by_label("Find").press("Enter")
-    expect(tab.notice("info")).to_have_text("ℹNo metric mentions no such <b>thing</b>.")
+    expect(tab.notice("info")).to_have_text("ℹNo metric and no check mentions no such <b>thing</b>.")
 
 
 @pytest.mark.parametrize(

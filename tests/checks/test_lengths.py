@@ -23,7 +23,8 @@ def test_tokens_past_the_end():
     finding = found("overshoot", log_run(ending(0, 1, 2, 3)))
     assert finding.outcome is Outcome.WARN
     assert finding.figure == (
-        "3 of 4 responses end 2.0 tokens before their steps do (T0): τ is 4.500 by steps, 3.750 without these tokens"
+        "3 of 4 responses end 2.0 tokens on average before their steps do (T0): "
+        "τ is 4.500 by steps, 3.750 without these tokens"
     )
 
 
@@ -82,7 +83,7 @@ def test_the_golden_edge_log():
     assert found("missing_rows", run).figure.startswith("1 of 4 responses lack 2 tokens")
     overshoot = found("overshoot", run)
     assert overshoot.outcome is Outcome.WARN
-    assert overshoot.figure.startswith("1 of 4 responses end 2.0 tokens before their steps do")
+    assert overshoot.figure.startswith("1 of 4 responses end 2.0 tokens on average before their steps do")
 
 
 @pytest.mark.parametrize("key", ["overshoot", "missing_rows", "output_tokens_known"])

@@ -93,5 +93,6 @@ def test_a_verdict_in_words():
     passed, warned, failed, idle = map(finding, (Outcome.PASS, Outcome.WARN, Outcome.FAIL, Outcome.NOT_APPLICABLE))
     assert str(Verdict.of([passed, passed, idle])) == "2 passed, 1 not applicable"
     assert Verdict.of([passed, passed, idle]).short == "sound"
+    assert Verdict.of([idle]).short == Verdict.of([]).short == "not checked"
     assert str(Verdict.of([warned, passed])) == "1 warning, 1 passed, 0 not applicable"
     assert Verdict.of([warned, warned, failed, passed]).short == "1 failed, 2 warnings"
