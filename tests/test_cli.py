@@ -190,7 +190,7 @@ def test_check_of_what_is_sound_but_for_warnings(run, home, packed):
     assert result.stderr == ""
     assert not home.exists()
     assert "Run K7: 4 warnings, " in result.stdout
-    (line,) = [line for line in result.stdout.splitlines() if "Absent requests" in line]
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("! ") and "Absent requests" in line]
     assert line.split(maxsplit=2)[:2] == ["!", "warn"]
     assert line.endswith(
         "Absent requests: 2 of 108 responses, 1.9%: 2 responses have no rows in the log (1 of gsm8k, 1 of alpaca)"
