@@ -20,9 +20,9 @@ INTERVALS = (
 """What holds of their intervals."""
 
 CHECKS = (
-    "Every run is checked when it is added. Fail: it cannot be as it is, so its numbers are not to be used before that is "
-    "cleared. Warn: nothing is broken, but whoever quotes the numbers has to know it. A check that needs what the run "
-    "does not hold is not applicable."
+    "Every run is checked when it is added. Fail: it cannot be as it is, so its numbers are not to be used before that "
+    "is cleared. Warn: nothing is broken, but whoever quotes the numbers has to know it. A check that needs what the "
+    "run does not hold is not applicable."
 )
 """What the outcomes of checks mean."""
 
