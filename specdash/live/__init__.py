@@ -1,0 +1,1 @@
+"""Live measurements over HTTP: the counters of a server."""
