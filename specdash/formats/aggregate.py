@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -101,6 +102,34 @@ def run(
         warnings=tuple(warnings),
         **fields,
     )
+
+
+def with_warnings(run: Run, *warnings: RunWarning) -> Run:
+    """Return the run with further warnings."""
+    return replace(run, warnings=(*run.warnings, *warnings))
+
+
+def decimals(value: float) -> int:
+    """Return how exactly a number says itself: at least 2 decimals, at most 6; exponents are as exact as can be."""
+    text = repr(float(value))
+    return max(2, min(len(text.partition(".")[2]), 6)) if "e" not in text else 6
+
+
+def stored(dataset: str, **ratios: tuple[str, float | Sequence[float] | None]) -> dict[str, Any]:
+    """Return ratios that stand beside counts, as Run.printed holds them to be checked against the counts.
+
+    Args:
+        dataset: Their dataset.
+        ratios: By our name: what the file calls it, and its value; None where it has none.
+    """
+    row: dict[str, Any] = {"dataset": dataset, "decimals": {}}
+    for name, (called, value) in ratios.items():
+        if value is None or value == []:
+            continue
+        values = list(value) if isinstance(value, Sequence) else [value]
+        row |= {name: list(values) if isinstance(value, Sequence) else value, f"{name}_called": called}
+        row["decimals"][name] = max(map(decimals, values))
+    return row
 
 
 def rates_run(

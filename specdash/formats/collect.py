@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from specdash.schema import (
 MOST = 2**53
 """Counts up to here are exact as a float too."""
 
+_LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
 _BATCH = 500_000  # values that wait in memory before they become a frame or a file
 
 _STEP_ROWS = pl.Schema({"response": pl.Int32, "drafted": pl.Int16, "accepted": pl.Int16})
@@ -193,21 +195,28 @@ class Responses:
             k: Largest number of drafted tokens in a step, where the source says it.
             config: What the files say of the run.
 
+        Without responses it is a run of the latencies alone, as of a baseline.
+
         Raises:
-            NothingToRead: There are no responses.
+            NothingToRead: There are neither responses nor latencies.
         """
-        if not len(self):
+        latencies = pl.DataFrame(self._latencies, schema=LATENCIES, orient="row") if self._latencies else None
+        if not len(self) and latencies is None:
             raise NothingToRead("holds no response", file=self.path)
+        said = dict(config or {})
+        if not len(self):
+            return Run(
+                name, Granularity.LATENCIES, None, config=said, warnings=tuple(self.warnings), latencies=latencies
+            )
         responses = self._responses()
         counts, sums = self._counts.frame(), self._sums.frame()
         longest = max((n for n in (counts["drafted"].max(), counts["accepted"].max()) if n is not None), default=None)
         steps = self._ordered(responses) if not self._unordered and counts.height else None
-        latencies = pl.DataFrame(self._latencies, schema=LATENCIES, orient="row") if self._latencies else None
         return Run(
             name=name,
             granularity=Granularity.STEP if steps else Granularity.RESPONSE,
             k=max((n for n in (k, longest) if n is not None), default=None),
-            config=dict(config or {}),
+            config=said,
             warnings=tuple(self.warnings),
             responses=responses,
             counts=counts if counts.height or sums.is_empty() else None,
@@ -337,3 +346,41 @@ def stepwise(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int | None, int], i
     for pair in pairs:
         made[pair] = made.get(pair, 0) + 1
     return made
+
+
+def number(value: Any, what: str, path: str, line: int | None = None) -> float | None:
+    """Return a finite number from JSON, None for null and for what is not finite.
+
+    Raises:
+        InputError: It is no number.
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e19:
+        raise InputError(f"{what} is not a number", file=path, line=line, found=value, expected="a number")
+    return float(value)
+
+
+def numbers(values: Any, what: str, path: str, line: int | None = None) -> list[float] | None:
+    """Return a list of finite numbers from JSON, None for null.
+
+    Raises:
+        InputError: It is none.
+    """
+    if values is None:
+        return None
+    found = [number(value, what, path, line) for value in values] if isinstance(values, list) else None
+    if found is None or None in found:
+        raise InputError(f"{what} is not a list of numbers", file=path, line=line, found=values, expected="numbers")
+    return found  # type: ignore[return-value]
+
+
+def scalars(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings among the fields of an object: finite numbers, flags and short texts."""
+    return {
+        str(name): value
+        for name, value in found.items()
+        if isinstance(value, bool | int)
+        or (isinstance(value, float) and math.isfinite(value))
+        or (isinstance(value, str) and 0 < len(value) <= _LONGEST)
+    }

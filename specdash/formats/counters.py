@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from specdash.formats.aggregate import decimals
 from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
 from specdash.formats.synonyms import COUNTER, match, normalised
 from specdash.schema import MAX_DRAFTED, InputError, RunWarning
@@ -286,7 +287,7 @@ def _stored(
             unread.append(RunWarning("ratio_unread", f"{path}: {row['dataset']}: {shown}".replace("'", "")))
             continue
         stored |= {name: value, f"{name}_called": fields[column]}
-        stored["decimals"][name] = max(map(_decimals, value)) if wanted else _decimals(value)
+        stored["decimals"][name] = max(map(decimals, value)) if wanted else decimals(value)
     return stored, unread
 
 
@@ -296,9 +297,3 @@ def _is_ratio(value: Any) -> bool:
 
 def _is_ratios(value: Any, wanted: int) -> bool:
     return isinstance(value, list) and len(value) == wanted and all(map(_is_ratio, value))
-
-
-def _decimals(value: float) -> int:
-    """Return how exactly a number says itself: at least 2 decimals, at most 6; exponents are as exact as can be."""
-    text = repr(float(value))
-    return max(2, min(len(text.partition(".")[2]), 6)) if "e" not in text else 6

@@ -106,7 +106,7 @@ def holds(file: File, prefix: str, names: str = r"num_\w+_total") -> bool:
     Args:
         file: The file.
         prefix: Of their names.
-        names: What follows it, as a regular expression.
+        names: What follows it, as a regular expression; "" for a prefix that is the whole name.
     """
     head = file.head(4096).lstrip()
     if not re.match(rb"#|[A-Za-z_:][\w:]*(\{[^}]*\})? [-+0-9.naNIief]+", head):

@@ -16,6 +16,7 @@ from specdash.formats.producer import Context, Producer, Together
 from specdash.schema import End, PerPosition, Run, Semantics, Span, Undrafted
 
 _PREFIX = "vllm:spec_decode_"
+_V0 = "vllm:spec_decode_efficiency"
 
 _SEMANTICS = Semantics(
     producer="vLLM, /metrics",
@@ -37,7 +38,7 @@ PRODUCERS = (
         key="vllm-metrics",
         tool="vLLM",
         what="/metrics text",
-        looks=lambda file: counting.holds(file, _PREFIX),
+        looks=lambda file: counting.holds(file, _PREFIX) and not counting.holds(file, _V0, ""),
         read=_read,
         semantics=_SEMANTICS,
         together=Together.FOLDER,
