@@ -1,61 +1,17 @@
 """Fetching from servers that behave in every way a server can, over real sockets."""
 
 import socket
-import threading
 import time
-from contextlib import contextmanager
 
 import pytest
 
 from specdash.live.fetch import Limits, fetch
 from specdash.live.policy import COMMAND_LINE, Policy
 from specdash.schema import InputError
+from tests.live.serving import answer, saying, serving
 
 COUNTERS = "# HELP x\nvllm:spec_decode_num_drafts_total 3.0\n"
 ANYTHING = Policy()
-
-
-def answer(body, status="200 OK", **headers):
-    raw = body if isinstance(body, bytes) else body.encode()
-    lines = [f"HTTP/1.1 {status}", "Connection: close"]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    return "\r\n".join([*lines, "", ""]).encode() + raw
-
-
-@contextmanager
-def serving(respond):
-    """Serve connections with ``respond(connection, request, closing)``; yields the port and the requests."""
-    listening, closing, requests = socket.create_server(("127.0.0.1", 0)), threading.Event(), []
-
-    def handle(connection):
-        with connection:
-            try:
-                request = b""
-                while b"\r\n\r\n" not in request and (part := connection.recv(65536)):
-                    request += part
-                requests.append(request.decode())
-                respond(connection, requests[-1], closing)
-            except OSError:  # the client has gone
-                pass
-
-    def accept():
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            threading.Thread(target=handle, args=(connection,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield listening.getsockname()[1], requests
-    finally:
-        closing.set()
-        listening.close()
-
-
-def saying(raw):
-    return lambda connection, *_: connection.sendall(raw)
 
 
 def forever(head, part, pause=0.0):
