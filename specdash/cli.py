@@ -17,6 +17,7 @@ import click
 
 from specdash import families, ingest, report
 from specdash._version import VERSION
+from specdash.cli_probe import probe
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
 from specdash.store import Store, home
 from specdash.verdict import Outcome
@@ -294,6 +295,9 @@ def export(evaluation_id: str, out: Path | None, force: bool) -> None:
 def remove(evaluation_id: str) -> None:
     """Remove an evaluation from the library."""
     Store(home()).remove(evaluation_id)
+
+
+cli.add_command(probe)
 
 
 def main() -> None:

@@ -66,20 +66,18 @@ class Watch:
         url: Address of the counters.
         seconds: Between two polls.
         fetch: Returns the text at the address; raises InputError.
-        clock: Seconds since 1970.
+        folder: Where the readings lie; one of its own when None.
     """
 
-    def __init__(
-        self, url: str, seconds: float, fetch: Callable[[str], str], clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, url: str, seconds: float, fetch: Callable[[str], str], folder: Path | None = None) -> None:
         self.state = State(hashlib.sha256(url.encode()).hexdigest()[:12], url, seconds)
-        self._fetch, self._clock = fetch, clock
-        self._folder = Path(tempfile.mkdtemp(prefix="specdash-watch-"))
+        self._fetch = fetch
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="specdash-watch-"))
         host = urlsplit(url).netloc or url
         self.window = Window(self._folder / host.replace(":", "_").replace("/", "_"), f"Counters of {host}", url)
         self.points: list[Point] = []
         self.lock = threading.RLock()
-        self._end = threading.Event()
+        self._end, self._read = threading.Event(), True
         self._thread = threading.Thread(target=self._poll, name=f"watch {host}", daemon=True)
 
     def start(self) -> None:
@@ -95,15 +93,16 @@ class Watch:
             raise
         self._thread.start()
 
-    def stop(self) -> None:
-        """Take the stop mark; what was counted stays."""
+    def stop(self, *, read: bool = True) -> None:
+        """Take the stop mark, with a last reading unless told otherwise; what was counted stays."""
+        self._read = read
         self._end.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def discard(self) -> None:
         """Stop, and forget what was counted."""
-        self.stop()
+        self.stop(read=False)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def evaluation(self, workspace: Path) -> Evaluation:
@@ -132,7 +131,8 @@ class Watch:
         while True:
             last = self._end.wait(self.state.seconds)
             try:
-                self._take()
+                if self._read:
+                    self._take()
                 failed = 0
             except InputError as error:
                 failed += 1
@@ -145,7 +145,7 @@ class Watch:
     def _take(self) -> None:
         text = self._fetch(self.state.url)
         with self.lock:
-            self.window.add(text, self._clock())
+            self.window.add(text, time.time())
             self.state = replace(self.state, taken=self.window.taken, problem=None)
             if (counted := self.window.drafted) is not None:
                 self.points.append(Point(self.window.seconds, *counted))

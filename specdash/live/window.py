@@ -72,11 +72,12 @@ class Window:
         folder: Of the window; made, and empty.
         title: Of the evaluation it makes.
         where: Address or file that the scrapes come from.
+        timed: Whether it is known when the scrapes were taken; else their times are but an order.
     """
 
-    def __init__(self, folder: Path, title: str, where: str) -> None:
+    def __init__(self, folder: Path, title: str, where: str, *, timed: bool = True) -> None:
         folder.mkdir(parents=True)
-        self.folder, self.title, self.where = folder, title, where
+        self.folder, self.title, self.where, self.timed = folder, title, where, timed
         self.scrapes: list[Scrape] = []
         self.taken = 0
 
@@ -136,6 +137,47 @@ class Window:
         """Requests that were answered, None where that is not counted."""
         return servers.served(self.increase.values, self.told.server)
 
+    def sentences(self, ours: int | None = None) -> list[str]:
+        """Return what a reader has to know of the counters and of who moved them.
+
+        Args:
+            ours: Requests that we sent in the window, None when that is not known.
+        """
+        told, served, found = self.told, self.served, []
+        if told.sentence:
+            found.append(told.sentence + ".")
+        if served is not None and ours is None:
+            found.append(f"{served:,} requests were answered; whoever sent them, their drafts are in the counters.")
+        elif served is not None and served != ours:
+            others = (
+                f"{served - ours:,} of {served:,} answered requests were not ours"
+                if served > ours
+                else (
+                    f"{served:,} requests were answered, fewer than the {ours:,} of ours: some failed or are not over"
+                )
+            )
+            found.append(f"{others}: the counters are not those of our requests alone.")
+        elif ours is not None and served is None:
+            found.append(
+                f"{told.server.name} does not count the requests it answers: others' cannot be told from ours."
+            )
+        found += [f"{name} fell: the server was restarted in the window." for name in self.increase.resets[:1]]
+        return found
+
+    def document(self, ours: int | None = None) -> dict[str, Any]:
+        """Return what is told of the server and the window, ready for JSON."""
+        engines = self.engines()
+        return {
+            "name": self.told.server.name,
+            "missing": list(self.told.missing),
+            "seconds": self.seconds if self.timed else None,
+            "readings": self.taken,
+            "served": self.served,
+            "ours": ours,
+            "resets": list(self.increase.resets),
+            "engines": [] if engines is None else engines.counters.drop("responses").to_dicts(),
+        }
+
     def engines(self) -> Run | None:
         """Return the run with a row an engine that drafted, None where engines are not several or not told apart."""
         prefix = f"{self.told.server.prefix}spec_decode_"
@@ -168,9 +210,12 @@ class Window:
 
     def _describe(self) -> None:
         first, last = (datetime.fromtimestamp(self.scrapes[i].at, UTC).isoformat(timespec="seconds") for i in (0, -1))
-        since = f"from {first} to {last}" if len(self.scrapes) > 1 else f"since the server's start, read {first}"
+        if len(self.scrapes) > 1:
+            since = f" from {first} to {last}" if self.timed else ", between the two"
+        else:
+            since = " since the server's start" + (f", read {first}" if self.timed else "")
         served = "" if self.served is None else f"; {self.served:,} requests were answered in it"
-        about: dict[str, Any] = {"title": self.title, "note": f"Counters of {self.where} {since}{served}."}
+        about: dict[str, Any] = {"title": self.title, "note": f"Counters of {self.where}{since}{served}."}
         (self.folder / "evaluation.json").write_text(json.dumps(about), encoding="utf-8")
 
     def _idle(self) -> str:
