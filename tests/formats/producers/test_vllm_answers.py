@@ -155,7 +155,7 @@ def test_answers_in_single_files_are_one_run_and_lines_another(tmp_path):
     }
     runs = read_files(tmp_path, files)
     assert {name: run.responses["request"].to_list() for name, run in runs.items()} == {
-        "responses": ["a", "cmpl-1"], "x": ["a", "b"],
+        "answers": ["a", "cmpl-1"], "x": ["a", "b"],
     }  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_answers_without_metrics_are_told(tmp_path):
     run = only(read_files(tmp_path, {"a.jsonl": found}))
     assert run.responses.height == 1
     first, second = run.warnings
-    assert first.message.startswith("2 of 3 answers carry no acceptance metrics")
+    assert first.message.startswith("2 of 3 answers report no drafting (metrics.speculative_decoding is null without")
     assert second.message == "1 requests failed and are in no number"
 
 
@@ -191,7 +191,7 @@ def test_an_answer_without_steps_has_no_length(tmp_path):
 
 @pytest.mark.parametrize("content", [json.dumps(answer(None)), json.dumps(answer({}, metrics=None))])
 def test_nothing_at_all(tmp_path, content):
-    with pytest.raises(NothingToRead, match="no answer carries acceptance metrics; found 1 answers without, 0 errors"):
+    with pytest.raises(NothingToRead, match="no answer reports its drafting; found 1 answers without, 0 errors"):
         read_files(tmp_path, {"a.json": content})
 
 
@@ -202,8 +202,8 @@ def test_a_stream_without_usage_is_not_recognised(tmp_path):
 def test_a_long_answer_before_its_metrics(tmp_path):
     long = answer(RECORD)
     long["choices"][0]["text"] = "long " * 30_000
-    assert recognised(tmp_path, lines(long, long)) == ["vllm-responses"]
-    assert recognised(tmp_path, json.dumps(long)) == ["vllm-response"]
+    assert recognised(tmp_path, lines(long, long)) == ["vllm-answers"]
+    assert recognised(tmp_path, json.dumps(long)) == ["vllm-answer"]
 
 
 def test_a_last_line_that_is_cut_off_is_told(tmp_path):
@@ -216,7 +216,7 @@ def test_stored_ratios_that_differ_are_told(tmp_path):
     run = only(read_files(tmp_path, {"a.json": json.dumps(answer(RECORD | {"mean_acceptance_length": 1.6}))}))
     assert tau(run) == 2.6
     assert run.warnings[0].message == (
-        "stored ratios differ: cmpl-1: mean_acceptance_length 1.6 is 2.6000 by the counts"
+        "stored ratios differ from the counts: cmpl-1: mean_acceptance_length 1.6 is 2.6000 by the counts"
     )
 
 
