@@ -78,11 +78,13 @@ class Dialect:
         holds: Tells that an object is one in which the numbers stand.
         said: Reads it; None where it reports nothing.
         nothing: Why an answer may report nothing, for people.
+        usage: Whether ``usage`` of an answer counts the tokens that were emitted.
     """
 
     holds: Callable[[Object], bool]
     said: Callable[[Place], Said | None]
     nothing: str
+    usage: bool = True
 
 
 def producers(
@@ -165,7 +167,8 @@ class _Collected:
                 self.without += 1
             for number, (numbers, answer) in enumerate(places):
                 name = _id(answer) or _id(around) or f"{file.name}:{line or len(self.responses) + 1}"
-                tokens = _usage(answer, file.path, line) if len(places) == 1 else None
+                alone = self.dialect.usage and len(places) == 1
+                tokens = _usage(answer, file.path, line) if alone else None
                 place = Place(numbers, answer, tokens, file.path, line)
                 self._add(f"{name}#{number}" if len(places) > 1 else name, place, around)
 
