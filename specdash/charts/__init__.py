@@ -4,6 +4,7 @@ Every function takes the theme of the page it draws for and returns a ``Chart``;
 that says what is missing.
 """
 
+from specdash.charts.answers import answer_times, share_reaching, stream_fill
 from specdash.charts.base import Chart
 from specdash.charts.blocks import Measured, position_gains, tau_by_block
 from specdash.charts.depth import block_rtt_map, speed_by_block
@@ -29,6 +30,7 @@ __all__ = [
     "Measured",
     "Theme",
     "acceptance_by_position",
+    "answer_times",
     "block_rtt_map",
     "family_colour",
     "gap_split",
@@ -41,11 +43,13 @@ __all__ = [
     "rtt_bars",
     "rtt_lines",
     "run_colours",
+    "share_reaching",
     "sigma_against_geometric",
     "speed_bars",
     "speed_by_block",
     "speed_lines",
     "speedup_curves",
+    "stream_fill",
     "tau_by_block",
     "tau_by_dataset",
     "tau_violins",

@@ -153,31 +153,31 @@ def speed_lines(
     rows: Iterable[Row],
     theme: Theme,
     *,
-    axis: Along,
+    along: Along,
     ceiling: tuple[str, Sequence[float | None]] | None = None,
     families: Iterable[Row] = (),
 ) -> Chart:
     """Tokens per second against one property of the pipeline, a line a dataset.
 
     Args:
-        rows: Datasets, the pooled row among them; "tok_s_over" in tok/s along the axis.
+        rows: Datasets, the pooled row among them; "tok_s_over" in tok/s along it.
         theme: Page it is for.
-        axis: What the speeds are drawn against.
-        ceiling: Whose latency-only bound is drawn dashed, and the bound along the axis.
+        along: What the speeds are drawn against.
+        ceiling: Whose latency-only bound is drawn dashed, and the bound along it.
         families: Rows by family to draw too.
 
     Returns:
-        Its data are ``dataset, family, <axis.key>, tokens_per_second``, the bound among the datasets.
+        Its data are ``dataset, family, <along.key>, tokens_per_second``, the bound among the datasets.
     """
     drawn = [s for s in series(rows, theme, families) if any(v is not None for v in s.row.get("tok_s_over") or ())]
     if not drawn:
         return empty(_NO_SPEED, theme)
-    curves = [Line(s, axis.values, s.row["tok_s_over"]) for s in drawn]
-    where = axis.at.format("%{x:,.4g}")
+    curves = [Line(s, along.values, s.row["tok_s_over"]) for s in drawn]
+    where = along.at.format("%{x:,.4g}")
     traces, entries = lines(
         curves, text.hover(f"%{{y:,.2f}} tok/s at {where}", "%{meta[1]}", name="meta"), markers=False
     )
-    bound = [] if ceiling is None else [_bound_line(axis.values, *ceiling, theme)]
+    bound = [] if ceiling is None else [_bound_line(along.values, *ceiling, theme)]
     shown = [v for ys in [*(c.y for c in curves), ceiling[1] if ceiling else ()] for v in ys if v]
     return Chart(
         figure(
@@ -185,12 +185,12 @@ def speed_lines(
             theme,
             height=HEIGHT,
             legend=entries + len(bound),
-            shapes=[] if axis.chosen is None else [upright(axis.chosen, theme)],
-            xaxis=log_axis(f"{axis.title}, log scale", min(axis.values), max(axis.values)),
+            shapes=[] if along.chosen is None else [upright(along.chosen, theme)],
+            xaxis=log_axis(f"{along.title}, log scale", min(along.values), max(along.values)),
             yaxis=log_axis("tok/s of one stream, log scale", min(shown, default=1), max(shown, default=1)),
         ),
-        _lines_caption(drawn, axis, ceiling),
-        _lines_data(curves, axis, ceiling),
+        _lines_caption(drawn, along, ceiling),
+        _lines_data(curves, along, ceiling),
     )
 
 
@@ -205,7 +205,7 @@ def _bound_line(x: Sequence[float], name: str, y: Sequence[float | None], theme:
     )
 
 
-def _lines_caption(drawn: Sequence[Series], axis: Along, ceiling: tuple[str, Sequence[float | None]] | None) -> str:
+def _lines_caption(drawn: Sequence[Series], along: Along, ceiling: tuple[str, Sequence[float | None]] | None) -> str:
     datasets = [s for s in drawn if s.kind == "dataset"] or list(drawn)
 
     def at(index: int) -> str:
@@ -213,23 +213,23 @@ def _lines_caption(drawn: Sequence[Series], axis: Along, ceiling: tuple[str, Seq
         if all(value is None for _, value in speeds):
             return ""
         return (
-            f"At {axis.at.format(text.sized(axis.values[index]))} one stream makes {text.spread(speeds, 1, 'tok/s')}."
+            f"At {along.at.format(text.sized(along.values[index]))} one stream makes {text.spread(speeds, 1, 'tok/s')}."
         )
 
-    values = list(axis.values)
+    values = list(along.values)
     places = [0, len(values) - 1]
-    if axis.chosen is not None:
-        places.insert(1, min(range(len(values)), key=lambda i: abs(values[i] - axis.chosen)))
+    if along.chosen is not None:
+        places.insert(1, min(range(len(values)), key=lambda i: abs(values[i] - along.chosen)))
     said = [at(i) for i in dict.fromkeys(places)]
     dashed = f"Dashed: the latency-only bound of {text.plain(ceiling[0])}." if ceiling else ""
-    return text.sentences([*said, dashed, axis.about])
+    return text.sentences([*said, dashed, along.about])
 
 
 def _lines_data(
-    curves: Sequence[Line], axis: Along, ceiling: tuple[str, Sequence[float | None]] | None
+    curves: Sequence[Line], along: Along, ceiling: tuple[str, Sequence[float | None]] | None
 ) -> pl.DataFrame:
     drawn = [(c.series.name, c.series.family, x, y) for c in curves for x, y in zip(c.x, c.y, strict=True)]
     if ceiling is not None:
-        drawn += [(f"{BOUND}, {ceiling[0]}", None, x, y) for x, y in zip(axis.values, ceiling[1], strict=True)]
-    schema = {"dataset": pl.String, "family": pl.String, axis.key: pl.Float64, "tokens_per_second": pl.Float64}
+        drawn += [(f"{BOUND}, {ceiling[0]}", None, x, y) for x, y in zip(along.values, ceiling[1], strict=True)]
+    schema = {"dataset": pl.String, "family": pl.String, along.key: pl.Float64, "tokens_per_second": pl.Float64}
     return pl.DataFrame(drawn, schema=schema, orient="row")

@@ -1,6 +1,6 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
-from specdash.metrics.group import response_sums, restricted
+from specdash.metrics.group import response_sums, response_taus, restricted
 from specdash.metrics.intervals import FEW, FEWEST, LEVEL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
 from specdash.metrics.table import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, run_rows, seed
@@ -20,6 +20,7 @@ __all__ = [
     "get",
     "mle_outcomes",
     "response_sums",
+    "response_taus",
     "restricted",
     "run_rows",
     "seed",

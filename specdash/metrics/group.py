@@ -105,6 +105,29 @@ def _sums(run: Run) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def response_taus(run: Run, block: int) -> pl.DataFrame:
+    """Return the acceptance length of every response if its blocks had been cut at K′.
+
+    Args:
+        run: A run with responses.
+        block: K′, 0 or more; from the run's K on nothing is cut.
+
+    Returns:
+        ``dataset, tau``, one row a response with drafted steps. Below K those of which only sums are known are missing.
+    """
+    if run.responses is None:
+        raise ValueError("this run has no responses")
+    if run.k is not None and block >= run.k:
+        return response_sums(run).filter(pl.col("tau").is_not_null()).select("dataset", "tau")
+    if run.counts is None:
+        return pl.DataFrame(schema={"dataset": pl.String, "tau": pl.Float64})
+    steps = pl.col("steps")
+    kept = steps * pl.min_horizontal(pl.col("accepted"), pl.lit(block))
+    drafting = run.counts.filter(pl.col("drafted") > 0)
+    taus = drafting.group_by("response").agg(tau=1 + kept.sum() / steps.sum())
+    return run.responses.join(taus, on="response", how="inner", maintain_order="left").select("dataset", "tau")
+
+
 def restricted(run: Run, datasets: Collection[str]) -> Run:
     """Return the run with only some of its datasets.
 

@@ -36,6 +36,44 @@ def speeds(block: int) -> Table:
     return Table("speeds", "tok/s of one stream", Granularity.RATES, columns, note)
 
 
+def reaching(goal: float, block: int) -> Table:
+    """The share of responses that reach a speed, and the spread of their speeds."""
+    columns = (
+        _column("timed", "responses", "Responses with an acceptance length at K′.", 0),
+        _column(
+            "reach", f"reach {goal:g} tok/s", "Share of responses with τ_r / T(K′) at least that.", 1, percent=True
+        ),
+        _column("tok_s_p10", "p10, tok/s", "Nine in ten responses are at least as fast."),
+        _column("tok_s_p50", "p50, tok/s", "Median over responses."),
+        _column("tok_s_p90", "p90, tok/s", "One in ten responses is at least as fast."),
+    )
+    note = f"τ of each response at K′ = {block} over the time of a lap; percentiles of type 7. A response counts once."
+    return Table("reaching", "Speeds of responses", Granularity.RESPONSE, columns, note)
+
+
+def answer_times(tokens: int) -> Table:
+    """The time of an answer and its spread."""
+    columns = (
+        _column("time_s", "mean, s", "T L/τ + T (E X² − E X)/(2 τ²), X = 1 + a: the last step may emit too many."),
+        _column("time_sd_s", "sd, s", "√(T² L σ² κ/τ³ + (L/τ) sd_T²) with κ = 1."),
+        _column("answer_p5", "p5, tok/s", "One answer in twenty is slower. Log-normal around the mean and sd."),
+        _column("answer_p50", "p50, tok/s", "Half of the answers are slower."),
+        _column("answer_p95", "p95, tok/s", "One answer in twenty is faster."),
+    )
+    return Table("answer_times", f"Time of an answer of {tokens:,} tokens", Granularity.AGGREGATE, columns)
+
+
+def filled(streams: int) -> Table:
+    """What many streams get together and each."""
+    columns = (
+        _column("aggregate", "tok/s together", "min(M τ / T, τ over the time of the busiest device)."),
+        _column("per_stream", "tok/s each", "That over the number of streams."),
+        _column("cap", "at most", "tok/s that no number of streams exceeds; – where nothing is ever busy."),
+        _column("saturation", "M*", "Streams from which on they wait for each other; – where they never do.", 1),
+    )
+    return Table("filled", f"tok/s of {streams:,} streams", Granularity.RATES, columns)
+
+
 def no_speculation(pipeline: Pipeline) -> Row:
     """Return the row of the same pipeline without speculation."""
     (row,) = outlook.at_block([{"dataset": "no speculation", "family": None, "tau": 1.0}], pipeline, 1, 0)

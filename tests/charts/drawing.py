@@ -10,7 +10,7 @@ import polars as pl
 
 from specdash import charts
 from specdash.metrics import geometric, response_sums, run_rows
-from specdash.speed import outlook
+from specdash.speed import answers, outlook
 from specdash.speed.bound import tokens_per_second
 from specdash.speed.lap import lap_seconds
 from specdash.speed.pipeline import Pipeline
@@ -76,6 +76,7 @@ PIPELINE = Pipeline(rtt_ms=50, bandwidth_mbit_s=1000, stage_ms=4, stage_per_toke
 """Every part of a lap takes time, but the overhead."""
 
 _RTTS_MS = [1.0, 10.0, 100.0]
+_SPEEDS = [1.0, 5.0]
 
 
 def _calculator(rows, families, theme):
@@ -88,7 +89,8 @@ def _calculator(rows, families, theme):
     )
     name = fast[-1]["dataset"] if fast else "nothing"
     cells = over_rtt(PIPELINE, outlook.taus(fast[-1:], k)[0], _RTTS_MS) if fast else None
-    axis = charts.Along("stages", "Stages N", "N = {}", [1, 2], 2, "A sentence.")
+    along = charts.Along("stages", "Stages N", "N = {}", [1, 2], 2, "A sentence.")
+    reached = answers.reaching(rows, [[2.0, 4.0] if k else []] * len(rows), 1.0, 3.0, _SPEEDS)
     parts = lap_seconds(PIPELINE, k)._asdict() if k else {part: [0.0] for part in charts.PARTS}
     return {
         "bars": lambda: charts.speed_bars(fast, theme, block=block, families=fast_families),
@@ -103,7 +105,27 @@ def _calculator(rows, families, theme):
             best=cells.best_k.tolist() if fast else [],
             chosen=(50, block),
         ),
-        "over": lambda: charts.speed_lines(fast, theme, axis=axis, ceiling=(name, [2.0, 1.0]), families=fast_families),
+        "over": lambda: charts.speed_lines(
+            fast, theme, along=along, ceiling=(name, [2.0, 1.0]), families=fast_families
+        ),
+        "reach": lambda: charts.share_reaching(
+            reached,
+            theme,
+            speeds=_SPEEDS,
+            goal=3.0,
+            families=answers.reaching(families, [[]] * len(families), 1, 3, _SPEEDS),
+        ),
+        "times": lambda: charts.answer_times(
+            answers.answer_times(fast, PIPELINE, block, 100, 1.0), theme, tokens=100, about="A sentence."
+        ),
+        "fill": lambda: charts.stream_fill(
+            name,
+            theme,
+            streams=[1, 8],
+            cells=answers.over_streams(fast[-1], PIPELINE, k, block, [1, 8]) if fast else [],
+            chosen=8,
+            caveat="A sentence.",
+        ),
         "lap": lambda: charts.lap_split({k: list(v) for k, v in parts.items()}, theme, chosen=block),
     }
 

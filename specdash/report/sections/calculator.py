@@ -14,14 +14,16 @@ import numpy as np
 
 from specdash import charts
 from specdash.charts import Along
-from specdash.metrics import Row
+from specdash.metrics import Row, response_taus
 from specdash.report import speed_tables
 from specdash.report.sections.base import FigurePart, Note, Part, Rows, Subject, TablePart
 from specdash.report.sections.declared import throughput
 from specdash.schema import POOLED
-from specdash.speed import outlook, sweep
+from specdash.speed import answers, outlook, sweep
+from specdash.speed.fill import UNBATCHED
 from specdash.speed.lap import Floats, lap_seconds, with_no_speculation
 from specdash.speed.pipeline import MAX_STAGES, Pipeline
+from specdash.speed.response_time import APPROXIMATE
 
 _RTTS_MS = tuple(np.geomspace(1, 500, 41).tolist())
 _MBIT_S = tuple(np.geomspace(1, 100_000, 41).tolist())
@@ -78,6 +80,11 @@ class Asked:
     def one(self) -> Row:
         """The row that figures of one row are about."""
         return names(self.rows)[self.of]
+
+    @property
+    def order_invented(self) -> bool:
+        """Whether the order of the run's steps means nothing."""
+        return any(warning.code == "order_invented" for warning in self.subject.run.warnings)
 
     @property
     def lap_s(self) -> float:
@@ -179,7 +186,7 @@ def _with(values: Sequence[float], chosen: float | None) -> list[float]:
 
 
 def _against(
-    asked: Asked, axis: Along, over: Callable[[Floats], sweep.Sweep], ceiling: Sequence[float | None], heading: str
+    asked: Asked, along: Along, over: Callable[[Floats], sweep.Sweep], ceiling: Sequence[float | None], heading: str
 ) -> FigurePart:
     """Return the figure of the speeds at K′ against a property of the pipeline."""
 
@@ -189,15 +196,84 @@ def _against(
 
     families = swept(asked.rows.families) if asked.rows.families else []
     drawn = partial(
-        charts.speed_lines, swept(asked.rows.datasets), axis=axis, ceiling=(asked.of, ceiling), families=families
+        charts.speed_lines, swept(asked.rows.datasets), along=along, ceiling=(asked.of, ceiling), families=families
     )
-    return FigurePart(f"speed_by_{axis.key}", drawn, heading)
+    return FigurePart(f"speed_by_{along.key}", drawn, heading)
 
 
 def lap(asked: Asked) -> list[Part]:
     """Where the time of a lap goes."""
     parts = speed_tables.lap_parts(asked.pipeline, asked.k)
     return [FigurePart("lap", partial(charts.lap_split, parts, chosen=asked.block), "The parts of a lap")]
+
+
+def responses(asked: Asked) -> list[Part]:
+    """The share of responses that reach a speed, and the time of an answer with its spread."""
+    if not asked.lap_s:
+        return [Note("A lap takes no time here, so every response is infinitely fast.")]
+    return [*_reaching(asked), *_answer_times(asked)]
+
+
+def _reaching(asked: Asked) -> list[Part]:
+    subject, goal = asked.subject, asked.goal
+    if not subject.has_responses:
+        return [Note("The share of responses that reach a speed needs responses; this run holds none one by one.")]
+    taus = response_taus(subject.run, asked.block)
+    by_dataset = {name: part["tau"].to_numpy() for (name,), part in taus.partition_by("dataset", as_dict=True).items()}
+    # As far as the fastest response of any row, and the goal within.
+    fastest = max((float(tau.max()) for tau in by_dataset.values()), default=1.0) / asked.lap_s
+    speeds = np.linspace(0, max(fastest, goal) * 1.02, 120).tolist()
+
+    def of_dataset(row: Row) -> Floats:
+        return taus["tau"].to_numpy() if row["family"] is None else by_dataset.get(row["dataset"], np.empty(0))
+
+    def of_family(row: Row) -> Floats:
+        members = [tau for name, tau in by_dataset.items() if subject.family_of(name) == row["family"]]
+        return np.concatenate([np.empty(0), *members])
+
+    parts = ((subject.rows.datasets, of_dataset), (subject.rows.families, of_family))
+    rows = Rows(*(answers.reaching(part, map(found, part), asked.lap_s, goal, speeds) for part, found in parts))
+    table = speed_tables.reaching(goal, asked.block)
+    lines = partial(charts.share_reaching, rows.datasets, speeds=speeds, goal=goal, families=rows.families)
+    return [TablePart(table, table.title, rows=rows), FigurePart("share_reaching", lines)]
+
+
+def _answer_times(asked: Asked) -> list[Part]:
+    rows = Rows(
+        *(
+            answers.answer_times(part, asked.pipeline, asked.block, asked.tokens, asked.jitter_ms)
+            for part in (asked.rows.datasets, asked.rows.families)
+        )
+    )
+    table = speed_tables.answer_times(asked.tokens)
+    about = f"{_INVENTED if asked.order_invented else _ASSUMED} {APPROXIMATE}"
+    times = partial(charts.answer_times, rows.datasets, tokens=asked.tokens, about=about, families=rows.families)
+    return [TablePart(table, table.title, rows=rows), FigurePart("answer_spread", times)]
+
+
+_ASSUMED = "Steps are taken for independent (κ = 1): stretches of easy or hard text would widen the spread."
+_INVENTED = "The order of steps is invented, so κ is not known: steps are taken for independent (κ = 1)."
+
+
+def streams(asked: Asked) -> list[Part]:
+    """Many streams in one pipeline: together, each, and from how many on they wait for each other."""
+    number = asked.pipeline.streams
+    rows = Rows(
+        *(
+            answers.filled(part, asked.pipeline, asked.k, asked.block)
+            for part in (asked.subject.rows.datasets, asked.subject.rows.families)
+        )
+    )
+    table = speed_tables.filled(number)
+    full = names(rows)[asked.of]["saturation"]
+    last = max(16, number, *([] if full is None else [math.ceil(4 * full)]))
+    grid = sorted({*np.unique(np.geomspace(1, min(last, 4096), 40).round().astype(int)).tolist(), number})
+    cells = answers.over_streams(names(asked.subject.rows)[asked.of], asked.pipeline, asked.k, asked.block, grid)
+    curves = partial(charts.stream_fill, asked.of, streams=grid, cells=cells, chosen=number, caveat=UNBATCHED)
+    return [
+        TablePart(table, table.title, rows=rows),
+        FigurePart("stream_fill", curves, f"Streams in flight: {asked.of}"),
+    ]
 
 
 def bound(asked: Asked) -> list[Part]:
@@ -215,6 +291,8 @@ QUESTIONS: dict[str, Callable[[Asked], list[Part]]] = {
     "Block length": depth,
     "Network": network,
     "Lap": lap,
+    "Responses": responses,
+    "Streams": streams,
     "Report’s bound": bound,
 }
 """By what they are called on the page and in links."""
