@@ -17,8 +17,7 @@ def mentioned(*words):
     return search.casefold() in " ".join(words).casefold()
 
 
-keys = [*metrics.KEYS, *metrics.ERROR_KEYS]
-found = [m for m in map(metrics.get, keys) if mentioned(m.key, m.label, m.definition)]
+found = [m for m in map(metrics.get, metrics.METRIC_KEYS) if mentioned(m.key, m.label, m.definition)]
 checked = [c for c in checks.all_checks() if mentioned(c.key, c.title, c.meaning, c.cause)]
 if not found and not checked and not corrections.mentioned(search):
     text.notice(f"No metric and no check mentions {search}.", "info")

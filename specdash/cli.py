@@ -18,6 +18,7 @@ import click
 from specdash import families, ingest, report
 from specdash._version import VERSION
 from specdash.cli_probe import probe
+from specdash.metrics import seed
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
 from specdash.store import Store, home
 from specdash.verdict import Outcome
@@ -125,8 +126,11 @@ def _said(command: Callable[..., None]) -> Callable[..., None]:
     metavar="FILE|DIR",
     help="Write there instead of stdout; csv needs a DIR.",
 )
+@click.option("--intervals", is_flag=True, help="Text: print ± beside numbers; JSON and CSV have intervals always.")
 @_said
-def report_command(source: str, run_name: str | None, fmt: str, out: Path | None, options: ingest.Options) -> None:
+def report_command(
+    source: str, run_name: str | None, fmt: str, out: Path | None, intervals: bool, options: ingest.Options
+) -> None:
     """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing."""
     if fmt == "csv" and out is None:
         raise click.UsageError("--format csv needs -o DIR")
@@ -139,7 +143,10 @@ def report_command(source: str, run_name: str | None, fmt: str, out: Path | None
                 click.echo(path)
             return
         with _output(out, f"report.{_SUFFIXES.get(fmt, fmt)}") as stream:
-            _RENDERED[fmt](evaluation, family_of, runs, stream)
+            if fmt == "text":
+                report.render_text(evaluation, family_of, runs, _console(stream), intervals=intervals)
+            else:
+                _RENDERED[fmt](evaluation, family_of, runs, stream)
 
 
 @cli.command("check")
@@ -193,11 +200,8 @@ def _print_json(evaluation: Evaluation, family_of: families.FamilyOf, runs: tupl
 def _print_html(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
     from specdash.report import html, sections  # They draw, and what they draw with takes its time to import.
 
-    stream.write(html.render(evaluation, [sections.Subject.of(run, family_of) for run in runs]))
-
-
-def _print_text(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
-    report.render_text(evaluation, family_of, runs, _console(stream))
+    subjects = [sections.Subject.of(run, family_of, seed=seed(evaluation, run)) for run in runs]
+    stream.write(html.render(evaluation, subjects))
 
 
 def _console(stream: TextIO) -> Console:
@@ -206,7 +210,7 @@ def _console(stream: TextIO) -> Console:
     return Console(file=stream, width=None if stream.isatty() else _TEXT_WIDTH, highlight=False)
 
 
-_RENDERED = {"text": _print_text, "json": _print_json, "html": _print_html}
+_RENDERED = {"json": _print_json, "html": _print_html}
 _SUFFIXES = {"text": "txt"}
 
 

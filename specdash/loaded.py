@@ -39,7 +39,7 @@ class Loaded:
 
         Args:
             keys: Metrics (specdash.metrics.KEYS) such as "tau" or "p", and what says how sure they are
-                (specdash.metrics.INTERVAL_KEYS) such as "tau_ci".
+                (specdash.metrics.INTERVAL_KEYS, ERROR_KEYS) such as "tau_ci".
             run: Name of a run; all of them when None.
             by_family: Rows by family instead of by dataset.
 

@@ -37,6 +37,10 @@ OTHER_FAMILY = "other"
 """Shown as the family of a dataset that no family lists. It is no family: it gets no row of its own."""
 
 
+LEVEL = 0.95
+"""Confidence of every interval."""
+
+
 class Granularity(StrEnum):
     """What a run holds, from the finest to the coarsest."""
 

@@ -137,8 +137,16 @@ def test_report_as_csv(run, packed, tmp_path, made):
 
 
 def cell_of(row, column):
-    """Return what the JSON holds under a column: ``p_3`` is element 3 of ``p``."""
+    """Return what the JSON holds under a column: ``p_3`` is element 3 of ``p``, ``tau_low`` an end of ``tau_ci``."""
     key, _, index = column.rpartition("_")
+    if index in ("low", "high"):
+        end = ("low", "high").index(index)
+        if f"{key}_ci" in row:
+            ends = row[f"{key}_ci"]
+        else:
+            key, _, index = key.rpartition("_")
+            ends = row[f"{key}_ci"] and row[f"{key}_ci"][int(index)]
+        return None if ends is None else str(ends[end])
     value = row[column] if column in row else row[key][int(index)]
     return None if value is None else str(value)
 

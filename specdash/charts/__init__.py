@@ -8,6 +8,7 @@ from specdash.charts.answers import answer_times, share_reaching, stream_fill
 from specdash.charts.base import Chart
 from specdash.charts.blocks import Measured, position_gains, tau_by_block
 from specdash.charts.depth import block_rtt_map, speed_by_block
+from specdash.charts.errors import tau_intervals
 from specdash.charts.gap import gap_split
 from specdash.charts.lap import PARTS, lap_split
 from specdash.charts.length import sigma_against_geometric, tau_by_dataset
@@ -52,6 +53,7 @@ __all__ = [
     "stream_fill",
     "tau_by_block",
     "tau_by_dataset",
+    "tau_intervals",
     "tau_violins",
     "within_share",
 ]

@@ -15,7 +15,7 @@ import polars as pl
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
 from specdash.charts.palette import Theme, faded, family_colour, text_on
-from specdash.charts.series import Line, Series, family_keys, lines, series
+from specdash.charts.series import Line, Series, family_keys, intervals_drawn, lines, series
 from specdash.charts.text import Row
 
 Reading = Literal["tau_at_k", "tau_at_k_km"]
@@ -23,7 +23,7 @@ Reading = Literal["tau_at_k", "tau_at_k_km"]
 
 _GAIN = "Gain p<sub>i</sub> of draft position i<br>(0 = first drafted token)<br>(tokens/step)"
 
-_HOVER = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step", "%{meta[1]}", name="meta")
+_HOVER = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step%{customdata[0]}", "%{meta[1]}", name="meta")
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,14 @@ def tau_by_block(
         pooled: Whether the pooled row is drawn.
 
     Returns:
-        Its data are ``source, dataset, family, steps, block, tau``; source is "implied" or "measured".
+        Its data are ``source, dataset, family, steps, block, tau, low, high``; source is "implied" or "measured", the
+        last two are the interval of an implied τ.
     """
     drawn = _known(series(rows, theme, families, pooled=pooled), reading)
     if not drawn:
         return empty("No shorter blocks to imply: they need counts by draft position.", theme)
     k = max(len(s.row[reading]) for s in drawn)
-    curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading]) for s in drawn]
+    curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading], s.row.get(f"{reading}_ci")) for s in drawn]
     traces, entries = lines(curves, _HOVER)
     shown = None if chosen is None or not 1 <= chosen <= k else chosen
     return Chart(
@@ -84,7 +85,7 @@ def tau_by_block(
             xaxis=_block_axis(max([k, *(block for m in measured for block in m.blocks)])),
             yaxis={"title": {"text": "Implied τ(K′) (tokens/step)"}},
         ),
-        _caption(drawn, reading, k, shown),
+        text.sentences([_caption(drawn, reading, k, shown), intervals_drawn(curves)]),
         _data(curves, measured),
     )
 
@@ -115,15 +116,18 @@ def _measured_trace(m: Measured, theme: Theme) -> go.Scatter:
 
 def _data(curves: Sequence[Line], measured: Sequence[Measured]) -> pl.DataFrame:
     implied = [
-        ("implied", c.series.name, c.series.family, c.series.row.get("steps"), block, tau)
+        ("implied", c.series.name, c.series.family, c.series.row.get("steps"), block, tau, *(ends or (None, None)))
         for c in curves
-        for block, tau in zip(c.x, c.y, strict=True)
+        for block, tau, ends in zip(c.x, c.y, c.ends or [None] * len(c.x), strict=True)
     ]
     real = [
-        ("measured", m.name, m.family, None, b, tau) for m in measured for b, tau in zip(m.blocks, m.tau, strict=True)
+        ("measured", m.name, m.family, None, b, tau, None, None)
+        for m in measured
+        for b, tau in zip(m.blocks, m.tau, strict=True)
     ]
     texts = {"source": pl.String, "dataset": pl.String, "family": pl.String}
-    schema = texts | {"steps": pl.Int64, "block": pl.Int64, "tau": pl.Float64}
+    numbers = dict.fromkeys(("tau", "low", "high"), pl.Float64)
+    schema = texts | {"steps": pl.Int64, "block": pl.Int64} | numbers
     return pl.DataFrame(implied + real, schema=schema, orient="row")
 
 

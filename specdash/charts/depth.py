@@ -11,10 +11,10 @@ import polars as pl
 from specdash.charts import text
 from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
 from specdash.charts.palette import Theme, colours, scale
-from specdash.charts.series import Line, Series, lines, series
+from specdash.charts.series import Line, Series, intervals_drawn, lines, series
 from specdash.charts.text import Row
 
-_HOVER = text.hover("%{y:,.2f} tok/s at K′ = %{x}", "%{meta[1]}", name="meta")
+_HOVER = text.hover("%{y:,.2f} tok/s at K′ = %{x}%{customdata[0]}", "%{meta[1]}", name="meta")
 _TICKS_MS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
@@ -36,12 +36,13 @@ def speed_by_block(
         families: Rows by family to draw too.
 
     Returns:
-        Its data are ``dataset, family, block, tokens_per_second, fastest``, the bound among the datasets.
+        Its data are ``dataset, family, block, tokens_per_second, fastest, low, high``, the bound among the datasets;
+        the last two are the interval of the speed.
     """
     drawn = [s for s in series(rows, theme, families) if any(v is not None for v in s.row.get("tok_s_at_k") or ())]
     if not drawn:
         return empty("No acceptance length, so no speed.", theme)
-    curves = [Line(s, range(len(s.row["tok_s_at_k"])), s.row["tok_s_at_k"]) for s in drawn]
+    curves = [Line(s, range(len(s.row["tok_s_at_k"])), s.row["tok_s_at_k"], s.row.get("tok_s_at_k_ci")) for s in drawn]
     traces, entries = lines(curves, _HOVER, markers=False)
     bound = [] if ceiling is None else [_bound_line(*ceiling, theme)]
     k = max(len(c.y) for c in curves) - 1
@@ -59,7 +60,7 @@ def speed_by_block(
             },
             yaxis={"title": {"text": "tok/s of one stream"}, "rangemode": "tozero"},
         ),
-        _block_caption(drawn),
+        text.sentences([_block_caption(drawn), intervals_drawn(curves)]),
         _block_data(curves, ceiling),
     )
 
@@ -114,14 +115,15 @@ def _block_caption(drawn: Sequence[Series]) -> str:
 
 def _block_data(curves: Sequence[Line], ceiling: tuple[str, Sequence[float | None]] | None) -> pl.DataFrame:
     drawn = [
-        (c.series.name, c.series.family, x, y, x == c.series.row.get("best_block"))
+        (c.series.name, c.series.family, x, y, x == c.series.row.get("best_block"), *(ends or (None, None)))
         for c in curves
-        for x, y in zip(c.x, c.y, strict=True)
+        for x, y, ends in zip(c.x, c.y, c.ends or [None] * len(c.x), strict=True)
     ]
     if ceiling is not None:
-        drawn += [(f"latency-only bound, {ceiling[0]}", None, x, y, None) for x, y in enumerate(ceiling[1])]
+        drawn += [(f"latency-only bound, {ceiling[0]}", None, x, y, None, None, None) for x, y in enumerate(ceiling[1])]
     texts = {"dataset": pl.String, "family": pl.String}
     schema = texts | {"block": pl.Int64, "tokens_per_second": pl.Float64, "fastest": pl.Boolean}
+    schema |= {"low": pl.Float64, "high": pl.Float64}
     return pl.DataFrame(drawn, schema=schema, orient="row")
 
 

@@ -13,9 +13,10 @@ import polars as pl
 
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure
-from specdash.charts.palette import Theme, colours
+from specdash.charts.palette import Theme, colours, translucent
 from specdash.charts.series import Line, Series, family_keys, frame, lines, named, series
 from specdash.charts.text import Row
+from specdash.schema import LEVEL
 
 
 def tau_by_dataset(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] = ()) -> Chart:
@@ -27,7 +28,7 @@ def tau_by_dataset(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row]
         families: Rows by family to show too.
 
     Returns:
-        Its data are ``dataset, family, steps, tau, step_std``.
+        Its data are ``dataset, family, steps, tau, step_std, low, high``, the last two the interval of τ.
     """
     drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
     if not drawn:
@@ -35,20 +36,23 @@ def tau_by_dataset(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row]
     keys = family_keys(drawn)
     ends = [s.row["tau"] + sign * (s.row.get("step_std") or 0) for s in drawn for sign in (-1, 1)]
     low, high = min(1.0, *ends), max(ends)
+    sure = [_tau_interval(i, s) for i, s in enumerate(drawn) if s.row.get("tau_ci")]
+    thick = f", thick: {LEVEL:.0%} interval" if sure else ""
+    title = f"Acceptance length τ (tokens/step)<br>thin: ± σ<sub>step</sub>{thick}"
     return Chart(
         figure(
-            [*(_tau_mark(i, s) for i, s in enumerate(drawn)), *keys],
+            [*(_tau_mark(i, s) for i, s in enumerate(drawn)), *sure, *keys],
             theme,
             height=rowwise.height(len(drawn)),
             legend=len(keys),
             xaxis={
-                "title": {"text": "Acceptance length τ ± σ<sub>step</sub><br>(tokens/step)"},
+                "title": {"text": title},
                 "range": [low - 0.05 * (high - low) - 0.05, high + 0.05 * (high - low) + 0.05],
             },
             yaxis=rowwise.names_axis(drawn),
         ),
         _tau_caption(drawn),
-        frame(drawn, "steps", "tau", "step_std"),
+        frame(drawn, "steps", "tau", "step_std").with_columns(*_ends(drawn)),
     )
 
 
@@ -61,9 +65,26 @@ def _tau_mark(index: int, s: Series) -> go.Scatter:
         showlegend=False,
         marker={"color": s.colour, "size": 10 if s.kind == "dataset" else 12, "symbol": _TAU_SYMBOLS[s.kind]},
         error_x=None if sigma is None else {"array": [sigma], "color": s.colour, "thickness": 2, "width": 4},
-        customdata=[[*s.about, text.number(sigma) if sigma is not None else "–"]],
-        hovertemplate=text.hover("τ = %{x:.3f} tokens/step", "σ<sub>step</sub> = %{customdata[2]}", "%{customdata[1]}"),
+        customdata=[[*s.about, text.number(sigma) if sigma is not None else "–", text.within(s.row.get("tau_ci"))]],
+        hovertemplate=text.hover(
+            "τ = %{x:.3f} tokens/step%{customdata[3]}", "σ<sub>step</sub> = %{customdata[2]}", "%{customdata[1]}"
+        ),
     )
+
+
+def _tau_interval(index: int, s: Series) -> go.Scatter:
+    """Return the thick bar of an interval."""
+    low, high = s.row["tau_ci"]
+    line = {"color": translucent(s.colour, 0.55), "width": 9}
+    return go.Scatter(
+        x=[low, high], y=[index, index], mode="lines", line=line, showlegend=False, hoverinfo="skip", zorder=-1
+    )
+
+
+def _ends(drawn: Sequence[Series]) -> list[pl.Series]:
+    """Return the columns ``low, high`` of the intervals of τ."""
+    ends = [s.row.get("tau_ci") or (None, None) for s in drawn]
+    return [pl.Series(name, [end[i] for end in ends], dtype=pl.Float64) for i, name in enumerate(("low", "high"))]
 
 
 _TAU_SYMBOLS = {"dataset": "circle", "family": "diamond", "pooled": "square"}
@@ -74,11 +95,13 @@ def _tau_caption(drawn: Sequence[Series]) -> str:
     parts = [f"τ is {text.spread(named(drawn, 'tau'), unit='tokens per step')}{_pooled(drawn)}."]
     if any(value is not None for _, value in sigmas):
         parts.append(
-            f"The bars reach one σ of single steps to either side, {text.spread(sigmas, unit='tokens')}: "
+            f"The thin bars reach one σ of single steps to either side, {text.spread(sigmas, unit='tokens')}: "
             "the spread of steps, not an error of τ."
         )
     else:
         parts.append("The spread of single steps is not known here.")
+    if any(s.row.get("tau_ci") for s in drawn):
+        parts.append(f"The thick bars are {text.INTERVALS}.")
     return text.sentences(parts)
 
 

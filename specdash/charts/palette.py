@@ -104,6 +104,12 @@ def faded(colour: str, opacity: float, theme: Theme) -> str:
     return on_scale((_COLOURS[theme].page, colour), opacity)
 
 
+def translucent(colour: str, opacity: float) -> str:
+    """Return ``#RRGGBB`` as a colour that shows what is below it, for areas that overlap."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
 def luminance(colour: str) -> float:
     """Return the relative luminance of ``#RRGGBB``, 0..1.
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Literal
 
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure
 from specdash.charts.palette import Theme
-from specdash.charts.series import Line, Series, lines, series
+from specdash.charts.series import Line, Series, intervals_drawn, lines, series
 from specdash.charts.text import Row
 
 Rate = Literal["p", "c", "p_exposed", "p_km"]
@@ -43,14 +44,16 @@ def acceptance_by_position(
         pooled: Whether the pooled row is drawn.
 
     Returns:
-        Its data are ``dataset, family, steps, position, value``; undefined values are null.
+        Its data are ``dataset, family, steps, position, value, low, high``, the last two the interval of the value;
+        undefined values are null.
     """
     drawn = _known(series(rows, theme, families, pooled=pooled), rate)
     if not drawn:
         return _nothing(theme)
     k = max(len(s.row[rate]) for s in drawn)
-    template = text.hover(f"{rate[0]}<sub>%{{x}}</sub> = %{{y:.3f}}", "%{meta[1]}", name="meta")
-    traces, entries = lines([Line(s, range(len(s.row[rate])), s.row[rate]) for s in drawn], template)
+    template = text.hover(f"{rate[0]}<sub>%{{x}}</sub> = %{{y:.3f}}%{{customdata[0]}}", "%{meta[1]}", name="meta")
+    curves = [Line(s, range(len(s.row[rate])), s.row[rate], s.row.get(f"{rate}_ci")) for s in drawn]
+    traces, entries = lines(curves, template)
     return Chart(
         figure(
             traces,
@@ -64,7 +67,7 @@ def acceptance_by_position(
                 "tickformat": ".1f",
             },
         ),
-        _caption(drawn, rate),
+        text.sentences([_caption(drawn, rate), intervals_drawn(curves)]),
         _long(drawn, rate),
     )
 
@@ -110,7 +113,8 @@ def _known(drawn: Iterable[Series], rate: Rate) -> list[Series]:
 
 def _floor(drawn: Iterable[Series], rate: Rate) -> float:
     """Return where the axis starts: 0 unless every rate is far above it."""
-    lowest = min(value for s in drawn for value in s.row[rate] if value is not None)
+    ends = (end for s in drawn for end in s.row.get(f"{rate}_ci") or () if end is not None)
+    lowest = min([*(v for s in drawn for v in s.row[rate] if v is not None), *(low for low, _ in ends)])
     return math.floor(10 * lowest - 0.5) / 10 if lowest > 0.4 else -0.02
 
 
@@ -120,16 +124,13 @@ def _nothing(theme: Theme) -> Chart:
 
 def _long(drawn: Iterable[Series], rate: Rate) -> pl.DataFrame:
     cells = [
-        (s.name, s.family, s.row.get("steps"), i, value) for s in drawn for i, value in enumerate(s.row[rate] or ())
+        (s.name, s.family, s.row.get("steps"), i, value, *(ends or (None, None)))
+        for s in drawn
+        for i, (value, ends) in enumerate(zip_longest(s.row[rate] or (), s.row.get(f"{rate}_ci") or ()))
     ]
-    schema = {
-        "dataset": pl.String,
-        "family": pl.String,
-        "steps": pl.Int64,
-        "position": pl.Int64,
-        "value": pl.Float64,
-    }
-    return pl.DataFrame(cells, schema=schema, orient="row")
+    schema = {"dataset": pl.String, "family": pl.String, "steps": pl.Int64, "position": pl.Int64}
+    numbers = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    return pl.DataFrame(cells, schema=schema | numbers, orient="row")
 
 
 def _caption(drawn: Sequence[Series], rate: Rate) -> str:

@@ -11,12 +11,14 @@ import plotly.graph_objects as go
 import polars as pl
 
 from specdash.charts import text
-from specdash.charts.palette import DASHES, SYMBOLS, Theme, colours, faded, family_colour
+from specdash.charts.palette import DASHES, SYMBOLS, Theme, colours, faded, family_colour, translucent
 from specdash.charts.text import Row
 from specdash.schema import OTHER_FAMILY, POOLED
 
 MOST_IN_LEGEND = 12
 """Datasets that a legend lists; with more of them it lists their families."""
+
+_BAND = 0.16  # opacity of a band
 
 Kind = Literal["dataset", "family", "pooled"]
 
@@ -122,11 +124,19 @@ def measured(responses: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Line:
-    """Points of a series: x and y of the same length, None for a gap."""
+    """Points of a series: x and y of the same length, None for a gap.
+
+    Attributes:
+        series: Whose they are.
+        x: Where.
+        y: Values.
+        ends: Intervals of the values, drawn as a band.
+    """
 
     series: Series
     x: Sequence[float]
     y: Sequence[float | None]
+    ends: Sequence[text.Ends] | None = None
 
 
 def lines(drawn: Sequence[Line], template: str, *, markers: bool = True) -> tuple[list[go.Scatter], int]:
@@ -134,15 +144,59 @@ def lines(drawn: Sequence[Line], template: str, *, markers: bool = True) -> tupl
 
     Args:
         drawn: Lines.
-        template: Hover template; meta is whole name, counts.
+        template: Hover template; meta is whole name, counts; customdata[0] the interval of a point in words.
         markers: Whether the points of datasets are marked.
     """
     listing = Listing.of(line.series for line in drawn)
-    traces = [_line(line, template, markers, listing) for line in drawn]
-    return [*listing.entries, *traces], listing.length
+    bands = [_band(line, _place(line, nth, listing)) for nth, line in enumerate(drawn) if banded(line)]
+    traces = [_line(line, template, markers, _place(line, nth, listing)) for nth, line in enumerate(drawn)]
+    return [*listing.entries, *bands, *traces], listing.length
 
 
-def _line(line: Line, template: str, markers: bool, listing: Listing) -> go.Scatter:
+def banded(line: Line) -> bool:
+    """Tell whether a line has intervals."""
+    return any(end is not None for end in line.ends or ())
+
+
+def intervals_drawn(drawn: Iterable[Line]) -> str:
+    """Return the sentence of a caption that says what the bands are, "" without any."""
+    return f"The bands are {text.INTERVALS}." if any(map(banded, drawn)) else ""
+
+
+def _place(line: Line, nth: int, listing: Listing) -> dict[str, Any]:
+    """Return the legend attributes of a line; one that is listed by itself is a group with its band."""
+    place = listing.place(line.series)
+    return place if place["legendgroup"] else place | {"legendgroup": f"line {nth}"}
+
+
+def _band(line: Line, place: dict[str, Any]) -> go.Scatter:
+    """Return the area between the ends of a line's intervals, in pieces where there are gaps."""
+    pieces: list[list[tuple[float, float, float]]] = [[]]
+    for x, ends in zip(line.x, line.ends or (), strict=True):
+        if ends is None:
+            pieces.append([])
+        else:
+            pieces[-1].append((x, *ends))
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for piece in filter(None, pieces):
+        there, low, high = zip(*piece, strict=True)
+        xs += [*there, *there[::-1], None]
+        ys += [*low, *high[::-1], None]
+    return go.Scatter(
+        x=xs[:-1],
+        y=ys[:-1],
+        mode="lines",
+        fill="toself",
+        fillcolor=translucent(line.series.colour, _BAND),
+        line={"color": translucent(line.series.colour, 2 * _BAND), "width": 1},
+        hoverinfo="skip",
+        zorder=-1,
+        **place | {"showlegend": False},
+    )
+
+
+def _line(line: Line, template: str, markers: bool, place: dict[str, Any]) -> go.Scatter:
     s = line.series
     of_dataset = s.kind == "dataset"
     marked = (of_dataset and markers) or _has_lone_point(line.y)
@@ -157,8 +211,9 @@ def _line(line: Line, template: str, markers: bool, listing: Listing) -> go.Scat
         connectgaps=False,
         zorder=1 if of_dataset else 0,
         meta=s.about,
+        customdata=[[text.within(ends)] for ends in line.ends or [None] * len(line.x)],
         hovertemplate=template,
-        **listing.place(s),
+        **place,
     )
 
 

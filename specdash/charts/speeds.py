@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 import polars as pl
@@ -51,9 +52,13 @@ def speed_bars(rows: Iterable[Row], theme: Theme, *, block: int, families: Itera
             xaxis={"title": {"text": f"tok/s of one stream at K′ = {block}"}, "range": [0, 1.12 * longest]},
             yaxis=rowwise.names_axis(drawn),
         ),
-        _bars_caption(drawn, block),
+        text.sentences([_bars_caption(drawn, block), _intervals_caption(drawn)]),
         _bars_data(drawn),
     )
+
+
+def _intervals_caption(drawn: Sequence[Series]) -> str:
+    return f"The whiskers are {text.INTERVALS}." if any(s.row.get("tok_s_ci") for s in drawn) else ""
 
 
 def _bars(drawn: Sequence[Series], theme: Theme) -> go.Bar:
@@ -70,13 +75,27 @@ def _bars(drawn: Sequence[Series], theme: Theme) -> go.Bar:
         insidetextanchor="start",
         insidetextfont={"size": 11, "color": [text_on(fill) for fill in marker["color"]]},
         textangle=0,
-        customdata=[[*s.about, s.row["speedup"], s.row["plain_tok_s"]] for s in drawn],
+        error_x=_errors(drawn, theme),
+        customdata=[
+            [*s.about, s.row["speedup"], s.row["plain_tok_s"], text.within(s.row.get("tok_s_ci"), 2)] for s in drawn
+        ],
         hovertemplate=text.hover(
-            "%{x:,.2f} tok/s",
+            "%{x:,.2f} tok/s%{customdata[4]}",
             "%{customdata[2]:.2f} times no speculation (%{customdata[3]:,.2f} tok/s)",
             "%{customdata[1]}",
         ),
     )
+
+
+def _errors(drawn: Sequence[Series], theme: Theme) -> dict[str, Any] | None:
+    """Return the intervals of the speeds as bars over the ends of theirs, None without any."""
+    ends = [s.row.get("tok_s_ci") for s in drawn]
+    if not any(ends):
+        return None
+    sides = [
+        [abs(end[side] - s.row["tok_s"]) if end else 0.0 for s, end in zip(drawn, ends, strict=True)] for side in (0, 1)
+    ]
+    return {"arrayminus": sides[0], "array": sides[1], "color": colours(theme).ink, "thickness": 1.5, "width": 5}
 
 
 def _ceilings(values: Sequence[float | None], theme: Theme) -> go.Scatter:

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from specdash.schema import legible
+from specdash.schema import LEVEL, legible
 
 Row = Mapping[str, Any]
 """A row of numbers: "dataset", "family" and metrics, lists over positions, outcomes or blocks; None: undefined."""
@@ -100,6 +100,21 @@ def sized(value: float) -> str:
         return number(value, 0)
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
     return number(value, digits)
+
+
+Ends = Sequence[float] | None
+"""Lower and upper end of an interval, None where there is none."""
+
+INTERVALS = f"{LEVEL:.0%} intervals over prompts"
+"""What a figure calls the intervals that it draws."""
+
+
+def within(ends: Ends, decimals: int = 3, *, percent: bool = False) -> str:
+    """Return the words of a hover label that follow a number, such as " (95%: 3.12 to 3.40)"; "" without interval."""
+    if ends is None:
+        return ""
+    low, high = (number(end, decimals, percent=percent) for end in ends)
+    return f" ({LEVEL:.0%}: {low} to {high})"
 
 
 def spread(

@@ -15,8 +15,9 @@ import polars as pl
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure, log_axis, upright
 from specdash.charts.palette import Theme, colours
-from specdash.charts.series import Line, Series, bar_marker, key_entry, lines, named, series
+from specdash.charts.series import Line, Series, bar_marker, intervals_drawn, key_entry, lines, named, series
 from specdash.charts.text import Row
+from specdash.schema import LEVEL
 
 Speed = Callable[[float, float, int], float]
 """Tokens per second of (τ in tokens/step, RTT of a hop in ms, stages)."""
@@ -24,7 +25,7 @@ Speed = Callable[[float, float, int], float]
 NO_SPECULATION = "no speculation"
 
 _POINTS = 40
-_HOVER = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms", "%{meta[1]}", name="meta")
+_HOVER = text.hover("%{y:,.2f} tok/s at RTT %{x:,.3g} ms%{customdata[0]}", "%{meta[1]}", name="meta")
 
 
 def rtt_lines(
@@ -49,13 +50,17 @@ def rtt_lines(
         families: Rows by family to draw too.
 
     Returns:
-        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second``, "no speculation" among the datasets.
+        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second, low, high``, "no speculation" among the
+        datasets; the last two are the interval of the speed.
     """
     drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
     if not drawn:
         return empty("No acceptance length, so no speed.", theme)
     grid = np.geomspace(*rtts_ms, _POINTS).tolist()
-    curves = [Line(s, grid, [rate(s.row["tau"], rtt, stages) for rtt in grid]) for s in drawn]
+    curves = [
+        Line(s, grid, [rate(s.row["tau"], rtt, stages) for rtt in grid], [_ends(s, rate, rtt, stages) for rtt in grid])
+        for s in drawn
+    ]
     traces, entries = lines(curves, _HOVER, markers=False)
     plain = [rate(1.0, rtt, stages) for rtt in grid]
     values = [v for curve in [*(c.y for c in curves), plain] for v in curve if v]
@@ -70,9 +75,20 @@ def rtt_lines(
             xaxis=log_axis("RTT of a hop (ms, log scale)", *rtts_ms),
             yaxis=log_axis("tok/s of one stream (log scale)", min(values), max(values)),
         ),
-        _lines_caption(drawn, rate, stages, chosen_ms if marked else float(np.sqrt(rtts_ms[0] * rtts_ms[1]))),
+        text.sentences(
+            [
+                _lines_caption(drawn, rate, stages, chosen_ms if marked else float(np.sqrt(rtts_ms[0] * rtts_ms[1]))),
+                intervals_drawn(curves),
+            ]
+        ),
         _lines_data(curves, grid, plain),
     )
+
+
+def _ends(s: Series, rate: Speed, rtt_ms: float, stages: int) -> text.Ends:
+    """Return the interval of a speed: it rises with τ, so it has the ends of τ's."""
+    found = s.row.get("tau_ci")
+    return found and [rate(end, rtt_ms, stages) for end in found]
 
 
 def _unspeculated(grid: Sequence[float], plain: Sequence[float], theme: Theme) -> go.Scatter:
@@ -95,17 +111,17 @@ def _lines_caption(drawn: Sequence[Series], rate: Speed, stages: int, rtt_ms: fl
 
 
 def _table(records: Iterable[tuple]) -> pl.DataFrame:
-    schema = {"dataset": pl.String, "family": pl.String, "tau": pl.Float64, "rtt_ms": pl.Float64}
-    return pl.DataFrame(list(records), schema=schema | {"tokens_per_second": pl.Float64}, orient="row")
+    numbers = dict.fromkeys(("tau", "rtt_ms", "tokens_per_second", "low", "high"), pl.Float64)
+    return pl.DataFrame(list(records), schema={"dataset": pl.String, "family": pl.String} | numbers, orient="row")
 
 
 def _lines_data(curves: Sequence[Line], grid: Sequence[float], plain: Sequence[float]) -> pl.DataFrame:
     drawn = [
-        (c.series.name, c.series.family, c.series.row["tau"], x, y)
+        (c.series.name, c.series.family, c.series.row["tau"], x, y, *(ends or (None, None)))
         for c in curves
-        for x, y in zip(c.x, c.y, strict=True)
+        for x, y, ends in zip(c.x, c.y, c.ends or [None] * len(c.x), strict=True)
     ]
-    return _table(drawn + [(NO_SPECULATION, None, 1.0, x, y) for x, y in zip(grid, plain, strict=True)])
+    return _table(drawn + [(NO_SPECULATION, None, 1.0, x, y, None, None) for x, y in zip(grid, plain, strict=True)])
 
 
 def rtt_bars(
@@ -128,7 +144,8 @@ def rtt_bars(
         families: Rows by family to show too.
 
     Returns:
-        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second``, "no speculation" among the datasets.
+        Its data are ``dataset, family, tau, rtt_ms, tokens_per_second, low, high``, "no speculation" among the
+        datasets; the last two are the interval of the speed.
     """
     drawn = [s for s in series(rows, theme, families) if s.row.get("tau") is not None]
     if not drawn or not rtts_ms:
@@ -143,7 +160,7 @@ def rtt_bars(
             height=rowwise.height(len(drawn), _thickness(len(drawn)) * len(rtts_ms) + 12),
             legend=len(keys) + 1,
             barmode="overlay",
-            xaxis={"title": {"text": "tok/s of one stream<br>(bars: RTT of a hop)"}, "range": [0, 1.2 * fastest]},
+            xaxis={"title": {"text": "tok/s of one stream<br>(bars: RTT of a hop)"}, "range": [0, 1.3 * fastest]},
             yaxis=rowwise.names_axis(drawn),
         ),
         _bars_caption(drawn, rate, stages, rtts_ms),
@@ -170,6 +187,7 @@ def _speed_bars(
 ) -> go.Bar:
     of = len(rtts_ms)
     speeds = [rate(s.row["tau"], rtts_ms[nth], stages) for s in drawn]
+    ends = [_ends(s, rate, rtts_ms[nth], stages) for s in drawn]
     return go.Bar(
         x=speeds,
         y=[_place(i, nth, of) for i in range(len(drawn))],
@@ -177,13 +195,18 @@ def _speed_bars(
         width=0.76 / of,
         showlegend=False,
         marker=bar_marker([s.colour for s in drawn], theme, opacity=_opacity(nth, of)),
-        text=[f"{v:,.1f}" for v in speeds],
+        text=[_labelled(v, end) for v, end in zip(speeds, ends, strict=True)],
         textposition="outside",
         textfont={"size": _thickness(len(drawn)) - 3},
         cliponaxis=False,
-        customdata=[s.about for s in drawn],
-        hovertemplate=text.hover(f"%{{x:,.2f}} tok/s at RTT {rtts_ms[nth]:g} ms", "%{customdata[1]}"),
+        customdata=[[*s.about, text.within(end, 2)] for s, end in zip(drawn, ends, strict=True)],
+        hovertemplate=text.hover(f"%{{x:,.2f}} tok/s at RTT {rtts_ms[nth]:g} ms%{{customdata[2]}}", "%{customdata[1]}"),
     )
+
+
+def _labelled(speed: float, ends: text.Ends) -> str:
+    """Return the text at the end of a bar: the speed, and half of its interval's width."""
+    return f"{speed:,.1f}" + (f" ± {(ends[1] - ends[0]) / 2:,.1f}" if ends else "")
 
 
 def _plain_marks(rows: int, rate: Speed, stages: int, rtts_ms: Sequence[float], theme: Theme) -> list[go.Scatter]:
@@ -216,9 +239,21 @@ def _bars_caption(drawn: Sequence[Series], rate: Speed, stages: int, rtts_ms: Se
     return (
         f"At most, over {text.plural(stages, 'stage')}: {'; '.join(map(at, ends))}. "
         "The mark on each bar is the speed without speculation."
+        + (f" ± is half the width of the {LEVEL:.0%} interval." if any(s.row.get("tau_ci") for s in drawn) else "")
     )
 
 
 def _bars_data(drawn: Sequence[Series], rate: Speed, stages: int, rtts_ms: Sequence[float]) -> pl.DataFrame:
-    speeds = [(s.name, s.family, s.row["tau"], rtt, rate(s.row["tau"], rtt, stages)) for s in drawn for rtt in rtts_ms]
-    return _table(speeds + [(NO_SPECULATION, None, 1.0, rtt, rate(1.0, rtt, stages)) for rtt in rtts_ms])
+    speeds = [
+        (
+            s.name,
+            s.family,
+            s.row["tau"],
+            rtt,
+            rate(s.row["tau"], rtt, stages),
+            *(_ends(s, rate, rtt, stages) or [None] * 2),
+        )
+        for s in drawn
+        for rtt in rtts_ms
+    ]
+    return _table(speeds + [(NO_SPECULATION, None, 1.0, rtt, rate(1.0, rtt, stages), None, None) for rtt in rtts_ms])

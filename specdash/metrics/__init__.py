@@ -1,9 +1,19 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
 from specdash.metrics.group import response_sums, response_taus, restricted
-from specdash.metrics.intervals import FEW, FEWEST, LEVEL
+from specdash.metrics.intervals import FEW, FEWEST, NO_INTERVAL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
-from specdash.metrics.table import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, run_rows, seed
+from specdash.metrics.table import (
+    CI_KEYS,
+    ERROR_KEYS,
+    INTERVAL_KEYS,
+    KEYS,
+    METRIC_KEYS,
+    Row,
+    mle_outcomes,
+    run_rows,
+    seed,
+)
 
 __all__ = [
     "CI_KEYS",
@@ -12,7 +22,8 @@ __all__ = [
     "FEWEST",
     "INTERVAL_KEYS",
     "KEYS",
-    "LEVEL",
+    "METRIC_KEYS",
+    "NO_INTERVAL",
     "Metric",
     "Row",
     "Shape",

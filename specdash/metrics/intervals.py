@@ -21,10 +21,7 @@ from specdash.metrics.clusters import Clusters
 from specdash.metrics.group import Group
 from specdash.metrics.registry import Ends, Interval
 from specdash.metrics.tally import Estimate, plain
-from specdash.schema import Granularity
-
-LEVEL = 0.95
-"""Confidence of every interval."""
+from specdash.schema import LEVEL, Granularity
 
 FEWEST = 5
 """Prompts below which there is no interval."""
@@ -35,7 +32,8 @@ FEW = 20
 Limits = Callable[[int], tuple[np.ndarray | float, np.ndarray | float]]
 """Block length of a run to the smallest and the largest value there can be."""
 
-_NO = "no interval: "
+NO_INTERVAL = "no interval: "
+"""Begins what is said of a row without intervals."""
 
 
 class Scale(StrEnum):
@@ -65,17 +63,17 @@ class Uncertain:
 def refusal(group: Group) -> str | None:
     """Say why a group has no interval; None when it has."""
     if not group.granularity.allows(Granularity.RESPONSE) or group.clusters is None:
-        return _NO + "counters do not tell prompts apart"
+        return NO_INTERVAL + "counters do not tell prompts apart"
     prompts, responses = group.clusters.units.height, group.measured
     unknown = responses["prompt"].null_count()
     if not responses.height:
-        return _NO + "no step drafted any token"
+        return NO_INTERVAL + "no step drafted any token"
     if unknown == responses.height:
-        return _NO + "no samples say which prompt a response answers"
+        return NO_INTERVAL + "no samples say which prompt a response answers"
     if unknown:
-        return _NO + f"the prompt of {unknown:,} of {responses.height:,} responses is not known"
+        return NO_INTERVAL + f"the prompt of {unknown:,} of {responses.height:,} responses is not known"
     if prompts < FEWEST:
-        return _NO + ("one prompt" if prompts == 1 else f"{prompts} prompts") + f", {FEWEST} are needed"
+        return NO_INTERVAL + ("one prompt" if prompts == 1 else f"{prompts} prompts") + f", {FEWEST} are needed"
     return None
 
 
@@ -83,7 +81,7 @@ def note(group: Group) -> str | None:
     """Say why a group has no interval, or what to think of the one it has; None when nothing need be said."""
     said = refusal(group)
     if said is None and group.clusters.units.height < FEW:
-        return f"only {group.clusters.units.height} prompts: the interval is rough"
+        return f"only {group.clusters.units.height} prompts, so the interval is rough"
     return said
 
 

@@ -12,9 +12,9 @@ import polars as pl
 
 from specdash.metrics.components import Components, varies
 from specdash.metrics.group import Group
-from specdash.metrics.intervals import LEVEL, refusal
+from specdash.metrics.intervals import refusal
 from specdash.metrics.registry import Ends, Interval, Value, metric
-from specdash.schema import Granularity
+from specdash.schema import LEVEL, Granularity
 
 _LINEAR = "Hyndman–Fan type 7 (linear interpolation)"
 

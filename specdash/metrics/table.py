@@ -7,9 +7,9 @@ from typing import Any
 
 from specdash.metrics import acceptance, errors, fit, positions, responses
 from specdash.metrics.group import Group, groups
-from specdash.metrics.intervals import LEVEL, note
+from specdash.metrics.intervals import NO_INTERVAL, note
 from specdash.metrics.registry import get
-from specdash.schema import OTHER_FAMILY, Evaluation, Granularity, Run
+from specdash.schema import LEVEL, OTHER_FAMILY, Evaluation, Granularity, Run
 
 DECLARED_IN = (acceptance, positions, fit, responses, errors)
 """Importing these modules declares their metrics."""
@@ -22,17 +22,18 @@ copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_to
 """.split()
 """Keys of a row after ``dataset`` and ``family``, in the order of the JSON contract."""
 
-ERROR_KEYS = """
-tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
-""".split()
-"""Errors of τ and what clustering does to them."""
-
 CI_KEYS = [f"{key}_ci" for key in KEYS if get(key).interval]
 """Intervals: the ends [low, high] of a number, a list of such for a list; None where there is none."""
 
-INTERVAL_KEYS = ["level", "interval_note", *ERROR_KEYS, *CI_KEYS]
-"""Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, errors,
-intervals."""
+INTERVAL_KEYS = ["level", "interval_note", "tau_se", "design_effect", "effective_steps", *CI_KEYS]
+"""Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, the
+standard error of τ, what clustering does to it, intervals."""
+
+ERROR_KEYS = "tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive".split()
+"""The standard error of τ by other methods. They take as long as all intervals together."""
+
+METRIC_KEYS = [*KEYS, "tau_se", "design_effect", "effective_steps", *ERROR_KEYS]
+"""Every declared metric, in the order in which they are explained."""
 
 _PRINTED = ("tau", "verify_rate", "acceptance_ratio", "p", "p_exposed", "c", "outcome")
 """Keys of a row that a table of printed ratios may give."""
@@ -48,7 +49,7 @@ def run_rows(
     Args:
         run: A run of any granularity.
         family_of: Family of a dataset name, None when it has none.
-        keys: What to compute, of KEYS and INTERVAL_KEYS.
+        keys: What to compute, of KEYS, INTERVAL_KEYS and ERROR_KEYS.
         seed: Names the random stream of the bootstrap (see ``seed``).
 
     Returns:
@@ -95,5 +96,5 @@ def _printed_row(printed: Row, family_of: Callable[[str], str | None], keys: Seq
     """Return the row of printed ratios: shown as printed, everything that needs counts is None."""
     row: Row = {"dataset": printed["dataset"], "family": family_of(printed["dataset"]) or OTHER_FAMILY}
     known = {key: printed[key] for key in _PRINTED}
-    known |= {"level": LEVEL, "interval_note": "no interval: printed ratios have no counts"}
+    known |= {"level": LEVEL, "interval_note": NO_INTERVAL + "printed ratios have no counts"}
     return row | {key: known.get(key) for key in keys}

@@ -1,6 +1,6 @@
 """The numbers of an evaluation as JSON, text and CSV."""
 
-from specdash.report.csvfiles import csv_text
+from specdash.report.csvfiles import csv_text, table_frame
 from specdash.report.csvfiles import write as write_csv
 from specdash.report.document import checks_document, document, run_document
 from specdash.report.soundness import told
@@ -15,6 +15,7 @@ __all__ = [
     "render_checks",
     "render_text",
     "run_document",
+    "table_frame",
     "told",
     "write_csv",
 ]

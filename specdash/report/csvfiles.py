@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from specdash.families import FamilyOf
-from specdash.metrics import Row, response_sums, run_rows
+from specdash.metrics import INTERVAL_KEYS, KEYS, Row, response_sums, run_rows
 from specdash.report import soundness
 from specdash.report.tables import Column, report_tables
 from specdash.schema import LATENCIES, OTHER_FAMILY, Evaluation, Granularity, Run
@@ -23,7 +23,8 @@ _STEP = ("steps", "tau", "step_std", "implied_alpha", "alpha_mle", "geometric_st
 FILES = {
     "tableA_single_sample": (*_COUNTED[2:], "tau", "verify_rate", "acceptance_ratio", "p", "c", "outcome"),
     "tableB_bon10_steps": (
-        *_COUNTED, "tau", "tau_all", "verify_rate", "acceptance_ratio", "p", "p_exposed", "p_km", "c", "outcome",
+        *_COUNTED, "tau", "tau_se", "design_effect", "effective_steps", "tau_all", "verify_rate", "acceptance_ratio",
+        "p", "p_exposed", "p_km", "c", "outcome",
     ),
     "tableC_bon10_responses": ("prompts", "responses", *_RESPONSE, *_COPIES, *_LENGTH),
     "tableD_tau_vs_K_truncation": ("steps", "tau", "tau_at_k", "tau_at_k_km"),
@@ -72,10 +73,10 @@ def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
         beside["latencies"] = _timed(run.latencies)
     if run.granularity is Granularity.LATENCIES:
         return beside
-    datasets, families = run_rows(run, family_of)
+    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS))
     rows = datasets + families
     made = {name: _frame(rows, keys) for name, keys in FILES.items()}
-    made["tableF_tok_per_s_pp10"] = _derived(rows, report_tables(run.k)[-1].columns)
+    made["tableF_tok_per_s_pp10"] = table_frame(rows, report_tables(run.k)[-1].columns)
     if run.responses is None:
         del made["tableB_bon10_steps"], made["tableC_bon10_responses"]
     else:
@@ -84,21 +85,36 @@ def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
 
 
 def _frame(rows: list[Row], keys: tuple[str, ...]) -> pl.DataFrame:
-    columns: dict[str, list[Any]] = {"dataset": [r["dataset"] for r in rows], "family": [r["family"] for r in rows]}
+    columns = _names(rows)
     for key in keys:
-        values = [row[key] for row in rows]
+        values, ends = [row[key] for row in rows], [row.get(f"{key}_ci") for row in rows]
         length = max((len(value) for value in values if isinstance(value, list)), default=None)
         if length is None:
-            columns[key] = values
+            columns |= _with_ends(key, values, ends)
             continue
         for i in range(length):
-            columns[f"{key}_{i}"] = [None if value is None else value[i] for value in values]
+            columns |= _with_ends(f"{key}_{i}", *([x and x[i] for x in found] for found in (values, ends)))
     return pl.DataFrame(columns, strict=False, infer_schema_length=None)
 
 
-def _derived(rows: list[Row], columns: tuple[Column, ...]) -> pl.DataFrame:
-    named = {"dataset": [r["dataset"] for r in rows], "family": [r["family"] for r in rows]}
-    return pl.DataFrame(named | {c.key: [c.value(row) for row in rows] for c in columns}, strict=False)
+def table_frame(rows: list[Row], columns: tuple[Column, ...]) -> pl.DataFrame:
+    """Return a table at full precision: its numbers, and the ends of the interval of each that has one."""
+    found = _names(rows)
+    for column in columns:
+        found |= _with_ends(column.key, [column.value(row) for row in rows], [column.ends(row) for row in rows])
+    return pl.DataFrame(found, strict=False, infer_schema_length=None)
+
+
+def _names(rows: list[Row]) -> dict[str, list[Any]]:
+    return {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
+
+
+def _with_ends(key: str, values: list[Any], ends: list[list[float] | None]) -> dict[str, list[Any]]:
+    """Return the columns of a number: itself, and where some rows have an interval its ends."""
+    if not any(ends):
+        return {key: values}
+    low, high = ([found and found[side] for found in ends] for side in (0, 1))
+    return {key: values, f"{key}_low": low, f"{key}_high": high}
 
 
 def _per_response(run: Run, family_of: FamilyOf) -> pl.DataFrame:

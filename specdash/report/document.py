@@ -6,7 +6,7 @@ from typing import Any
 
 from specdash._version import VERSION
 from specdash.families import FamilyOf
-from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows, seed
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, run_rows, seed
 from specdash.report import soundness
 from specdash.schema import Evaluation, Run
 
@@ -54,7 +54,7 @@ def _head(evaluation: Evaluation) -> Document:
 
 def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Document:
     """Return one run of ``document``."""
-    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS), seed(evaluation, run))
+    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS, *ERROR_KEYS), seed(evaluation, run))
     mapping = run.mapping
     return {
         "name": run.name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from specdash import metrics
 from specdash.checks import Check
 from specdash.metrics import Metric, Shape
+from specdash.schema import LEVEL
 
 PRINCIPLE = (
     "Every number is computed from counts of verify steps; sums are divided last, ratios are never averaged. "
@@ -13,7 +14,7 @@ PRINCIPLE = (
 """What holds of all of them."""
 
 INTERVALS = (
-    f"Intervals are {metrics.LEVEL:.0%} and say what another sample of prompts could have given: steps and copies of "
+    f"Intervals are {LEVEL:.0%} and say what another sample of prompts could have given: steps and copies of "
     f"one prompt resemble each other, so prompts are what counts. Fewer than {metrics.FEWEST} prompts give none, fewer "
     f"than {metrics.FEW} a rough one. A share of 0% or 100% in the data gets the rule of three, counting prompts."
 )

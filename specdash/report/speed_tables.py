@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 
 
 def _column(key: str, label: str, help: str, decimals: int = 2, **how: Any) -> Column:
-    return Column(key, label, decimals=decimals, derive=lambda row: row.get(key), help=help, **how)
+    return Column(key, label, decimals=decimals, derive=lambda row: row.get(key), carries=key, help=help, **how)
 
 
 def speeds(block: int) -> Table:

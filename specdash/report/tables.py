@@ -30,6 +30,7 @@ class Column:
         percent: Shown in percent.
         signed: Shown with its sign.
         derive: How a derived column follows from a row.
+        carries: Metric that a derived column rises with and depends on alone; its interval carries over.
         help: What a derived column is.
         text: Whether its values are words.
         hidden: Whether it stands in exports only.
@@ -43,6 +44,7 @@ class Column:
     percent: bool = False
     signed: bool = False
     derive: Any = None
+    carries: str | None = None
     help: str = ""
     text: bool = False
     hidden: bool = False
@@ -55,6 +57,22 @@ class Column:
         if self.index is None or found is None:
             return found
         return found[self.index] if self.index < len(found) else None
+
+    def ends(self, row: Row) -> list[float] | None:
+        """Return the lower and the upper end of the number's interval, None where the row has none."""
+        found = row.get(f"{self.carries or self.metric}_ci")
+        if found is None or (self.derive is not None and self.carries is None):
+            return None
+        if self.derive is not None:
+            return [self.derive({self.carries: end}) for end in found]
+        if self.index is None:
+            return found
+        return found[self.index] if self.index < len(found) else None
+
+    def margin(self, row: Row) -> float | None:
+        """Return half the width of the number's interval, None where the row has none."""
+        ends = self.ends(row)
+        return None if ends is None else (ends[1] - ends[0]) / 2
 
     def shown(self, row: Row) -> str:
         """Return the number as the report prints it, – when undefined."""
@@ -92,7 +110,7 @@ class Table:
         return tuple(column for column in self.columns if not column.hidden)
 
 
-def _column(key: str, index: int | None = None, label: str | None = None) -> Column:
+def metric_column(key: str, index: int | None = None, label: str | None = None) -> Column:
     """Return the column of a declared metric."""
     metric = metrics.get(key)
     name = metric.label if label is None else label
@@ -125,26 +143,39 @@ def acceptance_length() -> Table:
     """Table 1: acceptance length and its spread."""
     keys = "steps tau step_std response_mean response_p10 response_p50 response_p90 implied_alpha"
     return Table(
-        "acceptance_length", "Acceptance length", Granularity.AGGREGATE, tuple(_column(key) for key in keys.split())
+        "acceptance_length", "Acceptance length", Granularity.AGGREGATE, tuple(map(metric_column, keys.split()))
+    )
+
+
+def tau_errors() -> Table:
+    """The standard error of τ by every method there is."""
+    keys = "prompts tau tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps"
+    return Table(
+        "tau_errors",
+        "The error of τ by several methods",
+        Granularity.RESPONSE,
+        tuple(map(metric_column, keys.split())),
+        "Jackknife, linearisation and bootstrap estimate the same: the error for another sample of prompts. The one "
+        "for these prompts is for runs that share them; the naive one takes steps for independent and is wrong.",
     )
 
 
 def printed_rates(k: int | None) -> Table:
     """What a printed table says that stands without counts."""
-    rates = tuple(_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k or 0))
+    rates = tuple(metric_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k or 0))
     return Table(
         "printed_rates",
         "Acceptance length",
         Granularity.RATES,
-        (_column("tau"), _column("verify_rate"), *rates),
+        (metric_column("tau"), metric_column("verify_rate"), *rates),
         "Ratios as printed, without the counts they were made of; p over the steps that drafted the position.",
     )
 
 
 def draft_positions(k: int) -> tuple[Table, Table]:
     """Tables 2 and 3: unconditional and conditional acceptance by draft position."""
-    p = tuple(_column("p", i, f"p{_subscript(i)}") for i in range(k))
-    c = [_column("c", i, f"c{_subscript(i)}") for i in range(k)]
+    p = tuple(metric_column("p", i, f"p{_subscript(i)}") for i in range(k))
+    c = [metric_column("c", i, f"c{_subscript(i)}") for i in range(k)]
     if k > 1:
         label = f"c₀ − c{_subscript(k - 1)}"
         c.append(
@@ -159,8 +190,8 @@ def draft_positions(k: int) -> tuple[Table, Table]:
 
 def varying_positions(k: int) -> tuple[Table, Table]:
     """Two other readings of acceptance by position, which differ from p where steps draft different numbers."""
-    exposed = tuple(_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k))
-    survival = tuple(_column("p_km", i, f"p{_subscript(i)}") for i in range(k))
+    exposed = tuple(metric_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k))
+    survival = tuple(metric_column("p_km", i, f"p{_subscript(i)}") for i in range(k))
     return (
         Table(
             "exposed",
@@ -181,13 +212,13 @@ def varying_positions(k: int) -> tuple[Table, Table]:
 
 def step_outcomes(k: int) -> Table:
     """Table 4: share of steps by number of accepted draft tokens, in percent."""
-    columns = tuple(_column("outcome", j, str(j)) for j in range(k + 1))
+    columns = tuple(metric_column("outcome", j, str(j)) for j in range(k + 1))
     return Table("outcomes", "Step outcomes (% of steps by accepted tokens)", Granularity.AGGREGATE, columns)
 
 
 def shorter_blocks(k: int) -> Table:
     """Table 5: implied acceptance length at shorter blocks."""
-    columns = [_column("tau_at_k", i, f"K′={i + 1}") for i in range(k)]
+    columns = [metric_column("tau_at_k", i, f"K′={i + 1}") for i in range(k)]
     if k > 2:
         columns.append(
             Column(
@@ -215,7 +246,7 @@ def at_block(k: int, chosen: int) -> Table:
         return None if not values or values[chosen - 1] is None else values[chosen - 1] / values[k - 1]
 
     columns = (
-        _column("tau_at_k", chosen - 1, f"τ(K′={chosen})"),
+        metric_column("tau_at_k", chosen - 1, f"τ(K′={chosen})"),
         Column("share", f"share of τ({k})", decimals=1, percent=True, derive=share, help=f"τ(K′)/τ(K′={k})."),
         Column(
             "loss",
@@ -224,7 +255,7 @@ def at_block(k: int, chosen: int) -> Table:
             derive=_difference("tau_at_k", chosen - 1, k - 1),
             help="Tokens a step.",
         ),
-        _column("p", chosen - 1, f"p at position {chosen - 1}"),
+        metric_column("p", chosen - 1, f"p at position {chosen - 1}"),
     )
     return Table("at_block", f"A block of K′ = {chosen}", Granularity.AGGREGATE, columns)
 
@@ -236,7 +267,7 @@ def prompt_difficulty() -> Table:
         "prompt_difficulty",
         "Prompt difficulty and sampling noise",
         Granularity.RESPONSE,
-        tuple(map(_column, keys.split())),
+        tuple(map(metric_column, keys.split())),
     )
 
 
@@ -246,9 +277,10 @@ def throughput_bound(stages: int = bound.REPORT_STAGES, rtts_ms: tuple[float, ..
     def at(rtt: float) -> Any:
         return lambda row: None if row.get("tau") is None else bound.tokens_per_second(row["tau"], rtt, stages)
 
-    columns = [_column("tau")]
+    columns = [metric_column("tau")]
     columns += [
-        Column(f"tok_s_rtt{rtt:g}", f"RTT {rtt:g} ms", decimals=1, derive=at(rtt), help="2τ/(N·RTT)") for rtt in rtts_ms
+        Column(f"tok_s_rtt{rtt:g}", f"RTT {rtt:g} ms", decimals=1, derive=at(rtt), carries="tau", help="2τ/(N·RTT)")
+        for rtt in rtts_ms
     ]
     columns.append(Column("speedup", "speed-up", decimals=2, metric="tau", help="Over one token a lap; equals τ."))
     return Table(

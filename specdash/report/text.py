@@ -9,16 +9,19 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from specdash.families import FamilyOf
-from specdash.metrics import run_rows
+from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows
 from specdash.report import soundness
+from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
 from specdash.report.tables import NO_SPECULATION, Table, printed_rates, report_tables, throughput_bound
-from specdash.schema import Evaluation, Run, legible
+from specdash.schema import LEVEL, Evaluation, Run, legible
 from specdash.verdict import Outcome, Verdict
 
 
-def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console) -> None:
-    """Print the tables of some runs of an evaluation."""
+def render(
+    evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], console: Console, *, intervals: bool = False
+) -> None:
+    """Print the tables of some runs of an evaluation, with ± beside the numbers that have intervals on demand."""
     console.print(_text(evaluation.title, "bold"))
     console.print(_text(f"id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"))
     if evaluation.note:
@@ -26,7 +29,7 @@ def render(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], c
     for run in runs:
         console.print()
         console.print(_heading(run))
-        for part in _tables(run, family_of):
+        for part in _tables(run, family_of, intervals):
             console.print()
             console.print(part)
 
@@ -68,15 +71,19 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
                 console.print(Padding(why, (0, 0, 0, 18), expand=False))
 
 
-def _tables(run: Run, family_of: FamilyOf) -> list[RenderableType]:
-    datasets, families = run_rows(run, family_of)
+def _tables(run: Run, family_of: FamilyOf, intervals: bool) -> list[RenderableType]:
+    datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS)
+    rows = [*datasets, *families]
     tables = report_tables(run.k) if run.rates is None else (printed_rates(run.k), throughput_bound())
     extra = {"throughput_bound": [NO_SPECULATION]}
-    return [
-        _table(table, lines(datasets, families, extra.get(table.key, ())))
+    shown: list[RenderableType] = [
+        _table(with_margins(table, rows), lines(datasets, families, extra.get(table.key, ())))
         for table in tables
         if run.granularity.allows(table.needs)
     ]
+    if intervals:
+        shown.insert(0, _text(f"± is half the width of the {LEVEL:.0%} interval over prompts"))
+    return [*shown, *map(_text, notes(rows))]
 
 
 _STYLES = {Kind.DATASET: "", Kind.FAMILY: "dim", Kind.POOLED: "bold", Kind.EXTRA: "dim"}

@@ -52,7 +52,8 @@ def at_block(rows: Sequence[Row], pipeline: Pipeline, k: int, block: int) -> lis
         the same pipeline), "plain_tok_s" (without speculation), "bound_tok_s" (latency only, with the τ of the whole
         block, the report's bound), "bound_share" (tok_s over it), "best_block" (the K′ with the highest rate, None
         unless τ is known at all of them), "best_tok_s" (that rate), and "tok_s_at_k" over K′ = 0..k. None where
-        undefined.
+        undefined. Where a row has the interval of its τ, what follows from it has one too: "tau_block_ci", "tok_s_ci",
+        "speedup_ci", "bound_tok_s_ci", [low, high], and "tok_s_at_k_ci", a list of such.
     """
     tau = with_no_speculation(taus(rows, k))
     total = lap_seconds(pipeline, k).total
@@ -76,8 +77,35 @@ def at_block(rows: Sequence[Row], pipeline: Pipeline, k: int, block: int) -> lis
                 "best_tok_s": _defined(rate[at]) if known else None,
                 "tok_s_at_k": [_defined(v) for v in rate],
             }
+            | _intervals(row, rate, gain, ceiling, t, block)
         )
     return found
+
+
+def _intervals(row: Row, rate: Floats, gain: Floats, ceiling: float | None, tau: Floats, block: int) -> dict[str, Any]:
+    """Return the intervals of speeds: each is a multiple of τ(K′), so it has that multiple of its interval.
+
+    Args:
+        row: A row with "tau_ci" and "tau_at_k_ci", or without.
+        rate: Shape (k + 1,), tokens per second over K′ = 0..k.
+        gain: Shape (k + 1,), speed-ups.
+        ceiling: Latency-only bound in tokens per second.
+        tau: Shape (k + 1,), τ(K′).
+        block: K′.
+    """
+    ends = [None, *(row.get("tau_at_k_ci") or [*[None] * (tau.size - 2), row.get("tau_ci")])]
+
+    def times(values: Floats, at: int) -> list[float] | None:
+        return None if ends[at] is None else [float(end * values[at] / tau[at]) for end in ends[at]]
+
+    whole = row.get("tau_ci")
+    return {
+        "tau_block_ci": ends[block],
+        "tok_s_ci": times(rate, block),
+        "speedup_ci": times(gain, block),
+        "bound_tok_s_ci": None if ceiling is None or not whole else [end * ceiling / row["tau"] for end in whole],
+        "tok_s_at_k_ci": [times(rate, at) for at in range(tau.size)],
+    }
 
 
 def _defined(value: float) -> float | None:

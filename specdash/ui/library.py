@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from specdash import families, ingest
+from specdash import families, ingest, metrics
 from specdash.ingest.jobs import Jobs, max_memory
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError, Run
@@ -82,6 +82,7 @@ class Choice:
         id: Evaluation.
         run: Name of the run.
         datasets: Chosen datasets, None for all.
+        intervals: Whether its numbers come with their intervals.
         families_stamp: When the user's map of families changed last; 0 without one.
     """
 
@@ -89,22 +90,25 @@ class Choice:
     id: str
     run: str
     datasets: tuple[str, ...] | None
+    intervals: bool
     families_stamp: float
 
 
-def choice(id: str, run: str, datasets: tuple[str, ...] | None) -> Choice:
+def choice(id: str, run: str, datasets: tuple[str, ...] | None, intervals: bool) -> Choice:
     """Return the key of a run over some of its datasets (all of them when None)."""
     file = store().families_file()
-    return Choice(home(), id, run, datasets, file.stat().st_mtime if file.is_file() else 0.0)
+    return Choice(home(), id, run, datasets, intervals, file.stat().st_mtime if file.is_file() else 0.0)
 
 
-_HASH = {Choice: lambda c: (str(c.root), c.id, c.run, c.datasets, c.families_stamp)}
+_HASH = {Choice: lambda c: (str(c.root), c.id, c.run, c.datasets, c.intervals, c.families_stamp)}
 
 
 @st.cache_resource(max_entries=32, show_spinner="Computing…", hash_funcs=_HASH)
 def _subject(chosen: Choice) -> Subject:
-    run = _evaluation(chosen.root, chosen.id).run(chosen.run)
-    subject = Subject.of(run, families.load(Store(chosen.root).families_file()), chosen.datasets)
+    evaluation = _evaluation(chosen.root, chosen.id)
+    run, family_of = evaluation.run(chosen.run), families.load(Store(chosen.root).families_file())
+    seed = metrics.seed(evaluation, run)
+    subject = Subject.of(run, family_of, chosen.datasets, intervals=chosen.intervals, seed=seed)
     subject.rows  # Every page shows them: they are computed here, under the spinner.  # noqa: B018
     return subject
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from specdash.report import intervals
 from specdash.report.sections import Note, Part, TablePart
 from specdash.ui import figures, tables, text
 from specdash.ui.page import file_name
@@ -13,7 +14,8 @@ from specdash.ui.selection import Selection
 
 
 def show(selected: Selection, parts: Iterable[Part]) -> None:
-    """Show some parts of a section, one below the other."""
+    """Show some parts of a section, one below the other; below the first table, why some rows have no interval."""
+    unsaid = intervals.notes([*selected.rows.datasets, *selected.rows.families]) if selected.intervals else []
     for part in parts:
         if isinstance(part, Note):
             text.notice(part.text, "info")
@@ -23,5 +25,8 @@ def show(selected: Selection, parts: Iterable[Part]) -> None:
         if isinstance(part, TablePart):
             file = file_name(selected, part.name or part.table.key)
             tables.show(part.table, part.rows or selected.rows, part.table.key, file=file, extra=part.extra)
+            for sentence in unsaid:
+                text.paragraph(sentence, faint=True)
+            unsaid = []
         else:
             figures.show(part.draw(figures.theme()), part.name, file=file_name(selected, part.name))

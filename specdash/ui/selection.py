@@ -9,11 +9,11 @@ import polars as pl
 import streamlit as st
 
 from specdash.report.sections import Rows, Subject
-from specdash.schema import Evaluation, InputError, Run
+from specdash.schema import LEVEL, Evaluation, InputError, Run
 from specdash.store import Entry
 from specdash.ui import library, link, text
 
-_EVALUATION, _RUN, _DATASETS = "eval", "run", "ds"
+_EVALUATION, _RUN, _DATASETS, _INTERVALS = "eval", "run", "ds", "ci"
 _MISSING, _CHOSEN, _ADDRESS = "_missing", "_chosen", "_address"
 
 
@@ -25,16 +25,18 @@ class Selection:
         evaluation: The evaluation.
         run: One of its runs.
         datasets: Chosen datasets in the run's order, None for all.
+        intervals: Whether numbers are shown with their intervals.
     """
 
     evaluation: Evaluation
     run: Run
     datasets: tuple[str, ...] | None
+    intervals: bool
 
     @property
     def choice(self) -> library.Choice:
         """The key under which its numbers are kept."""
-        return library.choice(self.evaluation.id, self.run.name, self.datasets)
+        return library.choice(self.evaluation.id, self.run.name, self.datasets, self.intervals)
 
     @property
     def subject(self) -> Subject:
@@ -71,7 +73,7 @@ def sidebar() -> Selection | None:
             st.session_state[_MISSING].append(str(error))
             return None
         run = evaluation.run(_choose_run(evaluation))
-        return Selection(evaluation, run, _choose_datasets(run))
+        return Selection(evaluation, run, _choose_datasets(run), _choose_intervals())
 
 
 def choose(id: str) -> None:
@@ -170,3 +172,14 @@ def _choose_datasets(run: Run) -> tuple[str, ...] | None:
         "Datasets", names, key=_DATASETS, bind="query-params", placeholder="All datasets", on_change=_clear_missing
     )
     return tuple(name for name in names if name in chosen) if chosen else None
+
+
+def _choose_intervals() -> bool:
+    link.default(_INTERVALS, "true")
+    return st.toggle(
+        f"{LEVEL:.0%} intervals",
+        True,
+        key=_INTERVALS,
+        bind="query-params",
+        help="Shows ± in tables and intervals in figures: what another sample of prompts could have given.",
+    )

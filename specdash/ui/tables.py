@@ -9,7 +9,8 @@ import polars as pl
 import streamlit as st
 
 from specdash import metrics
-from specdash.report import csv_text
+from specdash.report import csv_text, table_frame
+from specdash.report.intervals import with_margins
 from specdash.report.lines import Line, lines
 from specdash.report.sections import Rows
 from specdash.report.tables import UNDEFINED, Column, Table
@@ -22,7 +23,7 @@ _BIDI = re.compile(
 
 
 def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.Row, ...] = ()) -> None:
-    """Show a table with its note and a CSV of full precision.
+    """Show a table, ± beside numbers that have intervals, with its note and a CSV of full precision.
 
     Args:
         table: What to show.
@@ -32,14 +33,15 @@ def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.
         extra: Rows below the others.
     """
     shown = lines(rows.datasets, rows.families, extra)
-    frame = _frame(table, shown)
+    wide = with_margins(table, [line.row for line in shown])
+    frame = _frame(wide, shown)
     st.dataframe(
         frame,
         key=key,
         hide_index=True,
         placeholder=UNDEFINED,
         height=min(_TALLEST, 35 * (frame.height + 1) + 3),
-        column_config=_config(table),
+        column_config=_config(wide),
         alt=f"{table.title}: {frame.height} rows",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -65,7 +67,11 @@ def _frame(table: Table, shown: list[Line]) -> pl.DataFrame:
     }
     for column in table.shown:
         values = [column.value(line.row) for line in shown]
-        columns[column.label] = [v if v is None else v * 100 if column.percent else v for v in values]
+        if column.percent:
+            values = [v if v is None else v * 100 for v in values]
+        elif column.decimals == 0 and not column.text:  # No format groups thousands and leaves out decimals.
+            values = [v if v is None else round(v) for v in values]
+        columns[column.label] = values
     return pl.DataFrame(columns, strict=False)
 
 
@@ -98,6 +104,5 @@ def _help(column: Column) -> str:
 
 
 def _csv(table: Table, shown: list[Line]) -> bytes:
-    named = {"dataset": [line.name for line in shown], "family": [line.family for line in shown]}
-    values = {column.key: [column.value(line.row) for line in shown] for column in table.columns}
-    return csv_text(pl.DataFrame(named | values, strict=False)).encode()
+    rows = [line.row | {"dataset": line.name, "family": line.family} for line in shown]
+    return csv_text(table_frame(rows, table.columns)).encode()

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from specdash import charts
-from specdash.metrics import geometric, response_sums, run_rows
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, geometric, response_sums, run_rows
 from specdash.speed import answers, outlook
 from specdash.speed.bound import tokens_per_second
 from specdash.speed.lap import lap_seconds
@@ -28,11 +28,12 @@ SMALL = (
 
 
 class Drawn:
-    """A run as charts take it."""
+    """A run as charts take it, with its intervals or without."""
 
-    def __init__(self, responses, families=FAMILIES.get):
+    def __init__(self, responses, families=FAMILIES.get, *, intervals=False):
         run = log_run(responses)
-        self.rows, self.families = run_rows(run, families)
+        keys = [*KEYS, *INTERVAL_KEYS, *ERROR_KEYS] if intervals else KEYS
+        self.rows, self.families = run_rows(run, families, keys)
         family = [families(name) or "other" for name in run.responses["dataset"]]
         self.responses = response_sums(run).with_columns(family=pl.Series(family, dtype=pl.String))
 
@@ -50,6 +51,7 @@ def every(rows, families, responses, theme="light") -> Iterator[tuple[str, Calla
     yield from {
         "tau": lambda: charts.tau_by_dataset(rows, theme),
         "tau, families": lambda: charts.tau_by_dataset(rows, theme, families=families),
+        "sure": lambda: charts.tau_intervals(rows, theme, families=families),
         "sigma": lambda: charts.sigma_against_geometric(rows, theme, families=families),
         "length": lambda: charts.length_against_tau(responses, theme),
         "gap": lambda: charts.gap_split(responses, theme),

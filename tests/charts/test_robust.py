@@ -53,12 +53,17 @@ CASES = {
     "variable K": responses_of(["gsm8k", "mbpp", "alpaca"], k=lambda rng: rng.randint(0, 5)),
     "odd names": responses_of(TRICKY, k=always(5), prompts=TRICKY[:3], copies=2),
     "no prompts": [Response(((2, 1), (2, 2)), "d", None, None), Response(((2, 0),), "e", None, None)],
+    "five prompts": responses_of(["gsm8k", "mbpp"], k=always(5), prompts="01234"),
+    "rare positions": [
+        *responses_of(["gsm8k"], k=always(2), prompts=map(str, range(9))),
+        Response(((9, 8), (9, 3)), "gsm8k", "0"),
+    ],
     "undrafted": [Response(((0, 0), (2, 1)), "d"), Response(((0, 0),), "d")],
 }
 
 
-def drawn(case):
-    return Drawn(CASES[case])
+def drawn(case, **kind):
+    return Drawn(CASES[case], **kind)
 
 
 def checked(chart):
@@ -82,8 +87,9 @@ def checked(chart):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_chart_of_every_case(case, theme):
-    run = drawn(case)
+@pytest.mark.parametrize("intervals", [False, True])
+def test_every_chart_of_every_case(case, theme, intervals):
+    run = drawn(case, intervals=intervals)
     for _, draw in every(run.rows, run.families, run.responses, theme):
         checked(draw())
 

@@ -32,7 +32,7 @@ def test_tau_and_sigma():
     # gsm8k accepts 2, 1, 0, 1: mean 1, mean square 6/4.
     assert marks[0].error_x.array[0] == pytest.approx(math.sqrt(0.5))
     assert list(chart.figure.layout.yaxis.ticktext) == ["gsm8k", "alpaca", "all math", "all chat", "pooled"]
-    assert chart.data.columns == ["dataset", "family", "steps", "tau", "step_std"]
+    assert chart.data.columns == ["dataset", "family", "steps", "tau", "step_std", "low", "high"]
     assert chart.data["steps"].to_list() == [4, 3, 4, 3, 7]
     assert chart.caption.startswith("τ is 1.33 (alpaca) to 2.00 (gsm8k) tokens per step, 1.71 pooled.")
     assert "0.47 (alpaca) to 0.71 (gsm8k) tokens" in chart.caption

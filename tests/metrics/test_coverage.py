@@ -9,9 +9,10 @@ from scipy import stats
 
 from specdash.metrics import acceptance, fit, positions
 from specdash.metrics.clusters import Clusters
-from specdash.metrics.intervals import LEVEL, Scale, Uncertain, ends
+from specdash.metrics.intervals import Scale, Uncertain, ends
 from specdash.metrics.tally import Tally, lifted
 from specdash.metrics.variance import jackknife
+from specdash.schema import LEVEL
 
 K = 7
 SIMULATIONS, COPIES = 2000, 4

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdash.metrics import CI_KEYS, INTERVAL_KEYS, KEYS, run_rows
+from specdash.metrics import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, run_rows
 from tests.helpers import Response, log_run
 from tests.metrics.logs import FAMILIES, fewer
 
@@ -30,7 +30,10 @@ logs = st.builds(
 )
 
 
-def rows_of(log, keys=INTERVAL_KEYS, seed="", k=None):
+SURE = [*INTERVAL_KEYS, *ERROR_KEYS]
+
+
+def rows_of(log, keys=SURE, seed="", k=None):
     by_dataset, by_family = run_rows(log_run(log, k=k), FAMILIES.get, keys, seed)
     return [*by_dataset, *by_family]
 
@@ -85,7 +88,7 @@ def test_the_order_of_prompts_and_copies_changes_nothing(log, chance):
     shuffled = chance.sample(log, len(log))
     found = {row["dataset"]: row for row in rows_of(shuffled, seed="s", k=log_run(log).k)}
     for row in rows_of(log, seed="s"):
-        for key in INTERVAL_KEYS:
+        for key in SURE:
             assert same(row[key], found[row["dataset"]][key]), key
 
 
@@ -94,7 +97,7 @@ def test_the_order_of_prompts_and_copies_changes_nothing(log, chance):
 def test_names_of_prompts_change_no_interval(log):
     renamed = [replace(r, prompt=r.prompt and f"another {r.prompt}") for r in log]
     for row, other in zip(rows_of(log), rows_of(renamed), strict=True):
-        assert all(same(row[key], other[key]) for key in INTERVAL_KEYS if key != "tau_se_bootstrap")
+        assert all(same(row[key], other[key]) for key in SURE if key != "tau_se_bootstrap")
 
 
 @fewer

@@ -5,14 +5,15 @@ import math
 import pytest
 from scipy import stats
 
-from specdash.metrics import CI_KEYS, FEW, FEWEST, INTERVAL_KEYS, KEYS, LEVEL, get, run_rows
-from specdash.schema import Granularity
+from specdash.metrics import CI_KEYS, ERROR_KEYS, FEW, FEWEST, INTERVAL_KEYS, KEYS, get, run_rows
+from specdash.schema import LEVEL, Granularity
 from tests.helpers import Response, counter_run, counters_of, log_a, log_run, rates_run, response
 
-ERRORS = [key for key in INTERVAL_KEYS if key.startswith("tau_se") or key in ("design_effect", "effective_steps")]
+ERRORS = ["tau_se", "design_effect", "effective_steps", *ERROR_KEYS]
+SURE = [*INTERVAL_KEYS, *ERROR_KEYS]
 
 
-def of(responses, keys=INTERVAL_KEYS, **fields):
+def of(responses, keys=SURE, **fields):
     """The first row: of the first dataset."""
     return run_rows(log_run(responses, **fields), {}.get, keys)[0][0]
 
@@ -75,15 +76,15 @@ def test_an_interval_has_the_shape_of_its_number():
     ],
 )
 def test_no_interval_says_why(run, note):
-    row = run_rows(run, {}.get, INTERVAL_KEYS)[0][0]
+    row = run_rows(run, {}.get, SURE)[0][0]
     assert row["interval_note"] == note
     assert row["level"] == LEVEL
     assert all(row[key] is None for key in (*CI_KEYS, *ERRORS))
 
 
 def test_few_prompts_are_warned_of():
-    assert of(varied(FEWEST))["interval_note"] == "only 5 prompts: the interval is rough"
-    assert of(varied(FEW - 1))["interval_note"] == "only 19 prompts: the interval is rough"
+    assert of(varied(FEWEST))["interval_note"] == "only 5 prompts, so the interval is rough"
+    assert of(varied(FEW - 1))["interval_note"] == "only 19 prompts, so the interval is rough"
     assert of(varied(FEW))["interval_note"] is None
     assert of(varied(FEWEST))["tau_ci"] is not None
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from specdash.metrics import INTERVAL_KEYS, acceptance, run_rows
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, acceptance, run_rows
 from specdash.metrics.clusters import Clusters, Sampling
 from specdash.metrics.components import Components
 from specdash.metrics.group import groups
@@ -30,7 +30,7 @@ def expected():
 
 @pytest.fixture(scope="module")
 def rows():
-    by_dataset, _ = run_rows(log_run(log_a()), {}.get, INTERVAL_KEYS, seed="golden")
+    by_dataset, _ = run_rows(log_run(log_a()), {}.get, [*INTERVAL_KEYS, *ERROR_KEYS], seed="golden")
     return {row["dataset"]: row for row in by_dataset}
 
 

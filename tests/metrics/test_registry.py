@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from specdash import metrics
-from specdash.metrics import CI_KEYS, INTERVAL_KEYS, KEYS, Shape, all_metrics, get, run_rows
+from specdash.metrics import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, METRIC_KEYS, Shape, all_metrics, get, run_rows
 from specdash.metrics.registry import metric
 from specdash.schema import Granularity
 from tests.helpers import edge, log_a, log_run
@@ -19,11 +19,9 @@ copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spea
 """.split()
 
 
-ERRORS = """
-tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
-""".split()
+ERRORS = "tau_se design_effect effective_steps tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive".split()
 INTERVALS = """
-level interval_note tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps
+level interval_note tau_se design_effect effective_steps
 tau_ci tau_all_ci verify_rate_ci acceptance_ratio_ci p_ci p_exposed_ci p_km_ci c_ci outcome_ci step_std_ci
 implied_alpha_ci alpha_mle_ci tau_at_k_ci tau_at_k_km_ci within_share_corrected_ci
 """.split()
@@ -37,6 +35,8 @@ def test_every_key_is_declared_and_every_declared_metric_is_a_key():
 def test_what_says_how_sure_numbers_are():
     assert INTERVAL_KEYS == INTERVALS
     assert INTERVALS[-len(CI_KEYS) :] == CI_KEYS
+    assert [*KEYS, *ERRORS] == METRIC_KEYS
+    assert ERRORS[3:] == ERROR_KEYS
 
 
 def test_importing_the_package_declares_all_metrics():

@@ -97,7 +97,7 @@ def test_a_report_is_whole(name, read):
         for theme in figure
     )
     assert page.tags.count("figure") == len(expected)
-    assert page.tags.count("math") == page.tags.count("article") == len(metrics.KEYS)
+    assert page.tags.count("math") == page.tags.count("article") == len(metrics.METRIC_KEYS)
     assert page.meta["generator"] == f"specdash {specdash.__version__}"
     assert page.meta["evaluation"] == loaded.evaluation.id
 

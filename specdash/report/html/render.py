@@ -20,6 +20,7 @@ from specdash.charts.palette import colours
 from specdash.report import methods, soundness
 from specdash.report.document import document
 from specdash.report.html import figures, formulas
+from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import lines
 from specdash.report.sections import SECTIONS, FigurePart, Note, Part, Section, Subject, TablePart, facts
 from specdash.report.tables import Column
@@ -50,7 +51,7 @@ def render(evaluation: Evaluation, subjects: Sequence[Subject], *, link: str | N
         link=link if link and link.startswith(("http://", "https://")) else None,
         runs=described,
         principles=(methods.PRINCIPLE, methods.INTERVALS),
-        methods=[_method(metrics.get(key)) for key in metrics.KEYS],
+        methods=[_method(metrics.get(key)) for key in metrics.METRIC_KEYS],
         light=colours("light"),
         dark=colours("dark"),
         style=Markup((_HERE / "report.css").read_text("utf-8")),
@@ -96,6 +97,7 @@ def _run(number: int, subject: Subject, drawn: figures.Figures) -> dict[str, Any
         "name": run.name,
         "facts": facts(subject),
         "mapping": run.mapping and str(run.mapping),
+        "intervals": notes([*subject.rows.datasets, *subject.rows.families]),
         "warnings": [warning.message for warning in run.warnings] if run.checks is None else [],
         "verdict": run.checks and str(Verdict.of(run.checks)),
         "findings": soundness.rows(soundness.worst_first(run.checks or ())),
@@ -131,7 +133,7 @@ def _part(run: str, part: Part, subject: Subject, drawn: figures.Figures) -> dic
 def _table(part: TablePart, subject: Subject) -> dict[str, Any]:
     rows = part.rows or subject.rows
     shown = lines(rows.datasets, rows.families, part.extra)
-    columns = part.table.shown
+    columns = with_margins(part.table, [line.row for line in shown]).shown
     return {
         "title": part.table.title,
         "note": part.table.note,

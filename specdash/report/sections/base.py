@@ -10,7 +10,7 @@ import polars as pl
 
 from specdash.charts import Chart, Theme
 from specdash.families import FamilyOf
-from specdash.metrics import Row, mle_outcomes, response_sums, restricted, run_rows
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, response_sums, restricted, run_rows
 from specdash.report.tables import Table
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
@@ -47,21 +47,40 @@ class Subject:
         run: The run; its tables hold the chosen datasets alone.
         family_of: Family of a dataset name.
         datasets: Chosen datasets, None for all.
+        intervals: Whether its numbers come with their intervals.
+        seed: Names the random stream of resamples (metrics.seed).
     """
 
     run: Run
     family_of: FamilyOf
     datasets: tuple[str, ...] | None = None
+    intervals: bool = True
+    seed: str = ""
 
     @classmethod
-    def of(cls, run: Run, family_of: FamilyOf, datasets: tuple[str, ...] | None = None) -> Subject:
+    def of(
+        cls,
+        run: Run,
+        family_of: FamilyOf,
+        datasets: tuple[str, ...] | None = None,
+        *,
+        intervals: bool = True,
+        seed: str = "",
+    ) -> Subject:
         """Return a run as a subject, over some of its datasets (all of them when None)."""
-        return cls(run if datasets is None else restricted(run, datasets), family_of, datasets)
+        return cls(run if datasets is None else restricted(run, datasets), family_of, datasets, intervals, seed)
 
     @cached_property
     def rows(self) -> Rows:
-        """The numbers of the chosen datasets."""
-        return Rows(*run_rows(self.run, self.family_of))
+        """The numbers of the chosen datasets, with their intervals where those are asked for."""
+        keys = [*KEYS, *INTERVAL_KEYS] if self.intervals else KEYS
+        return Rows(*run_rows(self.run, self.family_of, keys))
+
+    @cached_property
+    def errors(self) -> Rows:
+        """The errors of τ by every method, with what they are errors of."""
+        keys = "prompts steps responses tau tau_ci tau_se design_effect effective_steps".split() + ERROR_KEYS
+        return Rows(*run_rows(self.run, self.family_of, keys, self.seed))
 
     @cached_property
     def responses(self) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from specdash.report import tables
 from specdash.report.sections import speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
 from specdash.report.sections.drafting import DEFAULT_K, Drafting
-from specdash.schema import Granularity
+from specdash.schema import LEVEL, Granularity
 from specdash.speed import bound
 
 REPORT_RTT_MS = 25
@@ -32,8 +32,11 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
     """Return the large figures of a run, by their label."""
     run = subject.run
     pooled = subject.rows.datasets[-1] if subject.has_counts and subject.rows.datasets else {}
+    tau = tables.metric_column("tau")
+    ends = tau.ends(pooled)
     found = [
-        ("τ, pooled", tables.acceptance_length().columns[1].shown(pooled)),
+        ("τ, pooled", tau.shown(pooled)),
+        *([(f"{LEVEL:.0%} interval of τ", " – ".join(tau.shown({"tau": end}) for end in ends))] if ends else []),
         ("verify steps", f"{pooled['steps']:,}" if pooled.get("steps") is not None else tables.UNDEFINED),
         ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
     ]
@@ -47,7 +50,7 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
 
 
 def acceptance_length(subject: Subject) -> list[Part]:
-    """Table 1, figures 1 and 2."""
+    """Table 1, figures 1 and 2, the error of τ."""
     rows, families = subject.rows.datasets, subject.rows.families
     parts: list[Part] = [headline(subject)]
     if subject.has_counts:
@@ -57,6 +60,10 @@ def acceptance_length(subject: Subject) -> list[Part]:
             FigurePart("figure1_tau", spread, "Acceptance length with the spread over steps"),
             FigurePart("figure1_sigma", model, "Spread against the geometric model"),
         ]
+    if subject.intervals and any(row["tau_ci"] for row in rows):
+        errors, table = subject.errors, tables.tau_errors()
+        sure = partial(charts.tau_intervals, errors.datasets, families=errors.families)
+        parts += [FigurePart("tau_intervals", sure, "How sure τ is"), TablePart(table, table.title, rows=errors)]
     if subject.has_responses:
         length = partial(charts.length_against_tau, subject.responses)
         gap = partial(charts.gap_split, subject.responses)
