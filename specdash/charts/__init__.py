@@ -12,6 +12,7 @@ from specdash.charts.errors import tau_intervals
 from specdash.charts.gap import gap_split
 from specdash.charts.lap import PARTS, lap_split
 from specdash.charts.length import sigma_against_geometric, tau_by_dataset
+from specdash.charts.live import tau_over_time
 from specdash.charts.outcomes import geometric_fit, outcome_heatmap
 from specdash.charts.palette import Theme, family_colour, run_colours
 from specdash.charts.positions import acceptance_by_position, position_heatmap
@@ -54,6 +55,7 @@ __all__ = [
     "tau_by_block",
     "tau_by_dataset",
     "tau_intervals",
+    "tau_over_time",
     "tau_violins",
     "within_share",
 ]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from specdash import ingest
@@ -20,11 +21,12 @@ from specdash.store import Store
 MOST = 8
 """Servers that are watched at the same time."""
 
+_POINTS = 1000  # readings that are told one by one
+
 _LOST = 5  # scrapes in a row that may fail before a watch tells that it has lost its server
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """What was counted up to a moment.
 
     Attributes:
@@ -149,6 +151,8 @@ class Watch:
             self.state = replace(self.state, taken=self.window.taken, problem=None)
             if (counted := self.window.drafted) is not None:
                 self.points.append(Point(self.window.seconds, *counted))
+                if len(self.points) > _POINTS:  # the window of a day is told as well by every other reading
+                    del self.points[1:-1:2]
 
 
 class Watches:

@@ -36,6 +36,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
             _page("throughput", "Throughput", "speed"),
             _page("speed_up", "Speed-up", "rocket_launch"),
         ],
+        "Live": [_page("counters", "Counters", "monitoring")],
         "About": [_page("methods", "Methods", "functions")],
     }
 

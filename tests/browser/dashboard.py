@@ -22,7 +22,8 @@ PAGES = {
     "speed_up": "Speed-up",
     "methods": "Methods",
 }
-"""Title in the menu by address."""
+"""Title in the menu by address, of the pages about an evaluation and of Methods."""
+OTHERS = {"counters": "Counters"}
 
 _OF_STREAMLIT = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 """What Streamlit's own frontend asks for in vain on a deep link, before it looks one level higher."""
@@ -73,7 +74,7 @@ class Dashboard:
 
     def switch(self, path: str) -> Dashboard:
         """Go to another page by the menu."""
-        title = PAGES[path]
+        title = (PAGES | OTHERS)[path]
         narrow = self.page.viewport_size["width"] < _FOLDS
         if narrow:
             self.page.get_by_test_id("stExpandSidebarButton").click()
