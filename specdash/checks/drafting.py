@@ -40,11 +40,9 @@ def _constant_block(subject: Subject) -> Result:
         if max(means) - min(means) < 0.01 and abs(run.k - means[0]) < 0.005:
             return passed(f"K = {run.k}")
         return warned(f"{min(means):g} to {max(means):g} of {run.k} on average")
-    if run.counters is not None:
-        return _block_of_counters(subject)
-    if subject.pooled.blocks is None or not subject.pooled.steps:
-        return idle("no step that drafted, or no length of a draft known")
-    return _mix(subject.pooled)
+    if subject.pooled.blocks is not None and subject.pooled.steps:
+        return _mix(subject.pooled)
+    return _mean_block(subject)
 
 
 def _mix(tally: Tally) -> Result:
@@ -58,17 +56,15 @@ def _mix(tally: Tally) -> Result:
     return warned(f"{min(mix)} to {max(mix)} drafted, {mean:.2f} on average: {shares}{more}")
 
 
-def _block_of_counters(subject: Subject) -> Result:
-    blocks = set(subject.run.counters["block"].drop_nulls())
-    if blocks and subject.run.counters["block"].null_count() == 0:
-        return (
-            passed(f"K = {blocks.pop()}") if len(blocks) == 1 else warned(f"K = {', '.join(map(str, sorted(blocks)))}")
-        )
+def _mean_block(subject: Subject) -> Result:
+    """Judge sums: they say how many tokens a step drafted on average, not which step how many."""
     tally = subject.pooled
     if not tally.steps or tally.drafted is None:
-        return idle("no count of drafted tokens")
+        return idle("no count of drafted tokens" if tally.steps else "no step drafted anything")
+    if tally.k and tally.drafted == tally.k * tally.steps:
+        return passed(f"K = {tally.k} in all {tally.steps:,} steps that drafted")
     most = f" of {tally.k}" if tally.k else ""
-    return warned(f"{tally.drafted / tally.steps:.2f}{most} drafted on average; which lengths, counters do not say")
+    return warned(f"{tally.drafted / tally.steps:.2f}{most} drafted on average; which lengths is not known")
 
 
 @check(

@@ -34,6 +34,10 @@ def _outcome_sums(subject: Subject) -> Result:
         return _outcomes_of_counters(subject.run.counters)
     if subject.run.counts is None:
         return idle("no outcome counts")
+    return _outcomes_of_log(subject)
+
+
+def _outcomes_of_log(subject: Subject) -> Result:
     counts = subject.run.counts
     counted, impossible = counts["steps"].sum(), counts.filter(pl.col("steps") < 1).height
     if impossible:
@@ -45,6 +49,15 @@ def _outcome_sums(subject: Subject) -> Result:
         rows = subject.steps.select(pl.len()).collect().item()
         if rows != counted:
             return failed(f"the ordered log has {rows:,} rows, {counted:,} are counted")
+    if subject.run.sums is not None:
+        summed = counts.group_by("response").agg(counted=pl.col("steps").sum())
+        wrong = subject.run.sums.join(summed, on="response").filter(pl.col("counted") != pl.col("steps"))
+        if wrong.height:
+            row = wrong.row(0, named=True)
+            return failed(
+                f"{words.plural(wrong.height, 'response')} whose outcomes do not sum to the steps, such as "
+                f"{row['counted']:,} of {row['steps']:,}"
+            )
     return passed(f"{counted:,} steps")
 
 
@@ -105,15 +118,16 @@ def _identity_of_rates(rates: Any, printed: tuple[dict[str, Any], ...]) -> Resul
     decimals = {row["dataset"]: row.get("decimals", {}) for row in printed}
     compared, wrong = 0, []
     for row in rates:
-        found = row.get("p") or row["p_exposed"]
+        column = "p" if row.get("p") else "p_exposed"
+        found = row[column]
         if row["tau"] is None or not found or None in found:
             continue
         compared += 1
         digits = decimals.get(row["dataset"], {})
-        rounding = 0.51 * (len(found) * 10.0 ** -digits.get("p_exposed", 2) + 10.0 ** -digits.get("tau", 2))
+        rounding = 0.51 * (len(found) * 10.0 ** -digits.get(column, 2) + 10.0 ** -digits.get("tau", 2))
         highest = 1 + sum(found)
         # Positions that not every step drafted count for less than their rate says: at most by what was not drafted.
-        undrafted = 0.0 if row.get("p") else max(0.0, len(found) - (row["mean_drafted"] or 1.0))
+        undrafted = 0.0 if column == "p" else max(0.0, len(found) - (row["mean_drafted"] or 1.0))
         lowest = highest - undrafted * max(found[1:], default=0.0)
         if not lowest - rounding <= row["tau"] <= highest + rounding:
             factor = _engines(row["tau"] - 1, highest - 1)

@@ -11,10 +11,17 @@ from specdash.checks import words
 from specdash.checks.drafting import FEWEST_IN_A_ROW, shortest_stretch
 from specdash.checks.registry import Result, check, failed, idle, passed, warned
 from specdash.checks.subject import MATERIAL, Subject
-from specdash.schema import Granularity
+from specdash.schema import End, Granularity, Undrafted
 
 _CONSTANT = 0.95
 """Share of responses off by the same one token from which on it is how the tool counts."""
+
+_CONVENTIONS = {
+    End.RAW: "T0, as this source counts",
+    End.CUT: "T1, as this source counts",
+    End.ACCEPTED_CUT: "T2, as this source counts",
+    End.TOKENS: "its lengths are output tokens over steps",
+}
 
 _LOOPING = 0.9
 """Share of fully accepted steps of a response that loops, where the order of its steps is not at hand."""
@@ -78,7 +85,9 @@ def _overshoot_check(subject: Subject) -> Result:
 
 
 def _cut(subject: Subject, responses: int) -> str:
-    """Return how the last step was cut, as far as the lengths of drafts tell."""
+    """Return what becomes of the last step, as the source says it or as far as the lengths of drafts tell."""
+    if subject.run.semantics is not None and subject.run.semantics.end is not End.UNKNOWN:
+        return f" ({_CONVENTIONS[subject.run.semantics.end]})"
     blocks = subject.pooled.blocks
     if blocks is None or not subject.pooled.steps:
         return ""
@@ -121,8 +130,22 @@ def _missing_rows(subject: Subject) -> Result:
         f"{short.height:,} of {words.plural(known.height, 'response')} lack {missing:,} tokens, "
         f"{words.share(missing, emitted + missing)} of the output"
     )
-    logged = bool(subject.pooled.undrafted)
-    return failed(f"{figure}; the log has steps without a draft, so rows are missing") if logged else warned(figure)
+    undrafted = _undrafted(subject)
+    if undrafted is Undrafted.COUNTED:
+        return failed(f"{figure}; the log has steps without a draft, so rows are missing")
+    if undrafted is Undrafted.OMITTED:
+        steps, accepted = known["steps"].sum(), known["accepted"].sum()
+        without, over_all = 1 + accepted / max(1, steps), 1 + accepted / (steps + missing)
+        figure += f": steps without a draft, which these files leave out; over all steps τ is {over_all:.3f}"
+        return warned(figure) if without - over_all >= MATERIAL else passed(figure)
+    return warned(figure)
+
+
+def _undrafted(subject: Subject) -> Undrafted:
+    """Return whether the source logs steps without a draft, as far as it says so or has some."""
+    if subject.run.semantics is not None:
+        return subject.run.semantics.undrafted
+    return Undrafted.COUNTED if subject.pooled.undrafted else Undrafted.UNKNOWN
 
 
 @check(

@@ -11,7 +11,9 @@ import polars as pl
 from specdash.checks import words
 from specdash.checks.registry import Result, check, failed, idle, passed, warned
 from specdash.checks.subject import Subject
-from specdash.schema import Granularity, Run
+from specdash.metrics import acceptance, positions
+from specdash.metrics.tally import Tally, plain
+from specdash.schema import Granularity
 
 _LISTS = ("p", "p_exposed")
 _MOST_ENGINES = 64
@@ -70,7 +72,7 @@ def _stored_ratios(subject: Subject) -> Result:
     said = subject.warning("ratio_disagrees")
     if not subject.run.printed:
         return warned(said) if said else idle("no stored ratios")
-    strange, cells = _compared(subject.run)
+    strange, cells = _compared(subject)
     if not cells and not strange:
         return warned(said) if said else idle("no stored ratio that counts can give")
     wrong = [cell for cell in cells if not cell.agrees]
@@ -103,17 +105,24 @@ def _meaning(cell: _Cell, cells: list[_Cell]) -> str | None:
     return None
 
 
-def _compared(run: Run) -> tuple[list[str], list[_Cell]]:
+def _compared(subject: Subject) -> tuple[list[str], list[_Cell]]:
     """Return the datasets that the counts do not have, and every ratio that they give too."""
-    computed = _from_responses(run) if run.counts is not None else _from_counters(run)
-    strange = [words.name(row["dataset"]) for row in run.printed if row["dataset"] not in computed]
-    cells = [
-        cell for row in run.printed if row["dataset"] in computed for cell in _cells(row, computed[row["dataset"]])
-    ]
+    computed = {dataset: _of_tally(tally) for dataset, tally in subject.tallies.items()}
+    if subject.run.responses is not None:
+        for dataset, ratios in _of_copies(subject.responses).items():
+            computed[dataset] |= ratios
+    allowed = _allowed(subject)
+    strange, cells = [], []
+    for row in subject.run.printed:
+        ours = computed.get(row["dataset"])
+        if ours is None:
+            strange.append(words.name(row["dataset"]))
+        else:
+            cells += _cells(row, ours, allowed[row["dataset"]])
     return strange, cells
 
 
-def _cells(row: dict[str, Any], ours: dict[str, Any]) -> Iterator[_Cell]:
+def _cells(row: dict[str, Any], ours: dict[str, Any], allowed: dict[str, float]) -> Iterator[_Cell]:
     for column, decimals in row["decimals"].items():
         pairs: Iterable[tuple[Any, Any]] = [(row[column], ours.get(column))]
         if column in _LISTS:
@@ -121,93 +130,68 @@ def _cells(row: dict[str, Any], ours: dict[str, Any]) -> Iterator[_Cell]:
         for i, (stated, counted) in enumerate(pairs):
             if stated is not None and counted is not None:
                 position = i if column in _LISTS else None
-                allowed = ours.get("allowed", {}).get(column, 0.0)
                 called = row.get(f"{column}_called", column)
-                yield _Cell(row["dataset"], column, called, position, stated, counted, decimals, allowed)
+                yield _Cell(
+                    row["dataset"], column, called, position, stated, counted, decimals, allowed.get(column, 0.0)
+                )
 
 
-def _allowed(steps: int, drafted: float | None, responses: int | None, k: int | None) -> dict[str, float]:
-    """Return how far ratios move at most when the last step of every response is cut to any length, or left out."""
-    if not steps or not responses:
-        return {}
-    ends = responses / steps
-    tokens = (k or 0) * ends
-    block = drafted / steps if drafted else 1.0
-    rate = tokens / block + ends
-    return {"tau": tokens, "verify_rate": rate, "acceptance_ratio": rate, "p": ends, "p_exposed": 2 * ends}
+def _of_tally(tally: Tally) -> dict[str, Any]:
+    """Return the ratios that counts of steps give, None where they do not."""
+    estimates = {
+        "tau": acceptance.tau,
+        "verify_rate": acceptance.verify_rate,
+        "acceptance_ratio": acceptance.acceptance_ratio,
+        "p": positions.p,
+        "p_exposed": positions.p_exposed,
+    }
+    return {name: plain(estimate(tally)) for name, estimate in estimates.items()}
 
 
-def _from_counters(run: Run) -> dict[str, dict[str, Any]]:
-    if run.counters is None:
-        return {}
-    computed = {}
-    for row in run.counters.iter_rows(named=True):
-        steps, drafted, accepted = row["steps"], row["drafted"], row["accepted"]
-        rates = [n / steps for n in row["per_position"]] if steps and row["per_position"] else None
-        computed[row["dataset"]] = {
-            "tau": 1 + accepted / steps if steps else None,
-            "verify_rate": (steps + accepted) / (steps + drafted) if steps and drafted else None,
-            "acceptance_ratio": accepted / drafted if drafted else None,
-            "p": rates,
-            "p_exposed": rates if row["block"] else None,
-            "allowed": _allowed(steps or 0, drafted, row["responses"], run.k),
-        }
-    return computed
-
-
-def _from_responses(run: Run) -> dict[str, dict[str, Any]]:
-    """Return by dataset what a printed table may hold.
+def _of_copies(responses: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """Return by dataset the means over responses and over prompts that a printed table may hold.
 
     ``ratio_max``, ``ratio_mean`` and ``ratio_min`` are read as means over prompts of the largest, mean and smallest
     acceptance ratio among a prompt's copies.
     """
-    steps, drafted, accepted = pl.col("steps"), pl.col("drafted"), pl.col("accepted")
-    drafting = run.counts.filter(drafted > 0).join(run.responses, on="response")
-    by_response = (
-        drafting.group_by("response", "dataset", "prompt")
-        .agg(steps.sum(), drafted=(steps * drafted).sum(), accepted=(steps * accepted).sum())
-        .with_columns(tau=1 + accepted / steps, ratio=accepted / drafted)
-    )
-    by_dataset = by_response.group_by("dataset").agg(
-        steps.sum(),
-        drafted.sum(),
-        responses=pl.len(),
-        ends=(1 / steps).mean(),
-        alen_mean=pl.col("tau").mean(),
-        tau=1 + accepted.sum() / steps.sum(),
-        verify_rate=(steps.sum() + accepted.sum()) / (steps.sum() + drafted.sum()),
-        acceptance_ratio=accepted.sum() / drafted.sum(),
-    )
     ratio = pl.col("ratio")
-    by_copies = (
-        by_response.filter(pl.col("prompt").is_not_null())
+    measured = responses.filter(pl.col("steps") > 0).with_columns(ratio=pl.col("accepted") / pl.col("drafted"))
+    by_prompt = (
+        measured.filter(pl.col("prompt").is_not_null())
         .group_by("dataset", "prompt")
         .agg(ratio_max=ratio.max(), ratio_mean=ratio.mean(), ratio_min=ratio.min())
         .group_by("dataset")
         .agg(pl.col("ratio_max", "ratio_mean", "ratio_min").mean())
     )
-    rows = run.responses.select("dataset").unique()
-    for computed in (by_dataset, by_copies, _by_position(run, drafting)):
-        rows = rows.join(computed, on="dataset", how="left")
-    return {row["dataset"]: row | {"allowed": _allowed_of_log(row, run.k)} for row in rows.iter_rows(named=True)}
+    by_response = measured.group_by("dataset").agg(alen_mean=pl.col("tau").mean())
+    rows = by_response.join(by_prompt, on="dataset", how="left").rows_by_key("dataset", named=True, unique=True)
+    return dict(rows)
 
 
-def _allowed_of_log(row: dict[str, Any], k: int | None) -> dict[str, float]:
-    allowed = _allowed(row["steps"] or 0, row["drafted"], row["responses"], k)
-    # A mean over responses moves by what one response moves, which is more for a short one.
-    alone = row["ends"] or 0.0
-    of_responses = dict.fromkeys(("ratio_max", "ratio_mean", "ratio_min"), 2 * alone)
-    return allowed | of_responses | {"alen_mean": (k or 0) * alone}
+def _allowed(subject: Subject) -> dict[str, dict[str, float]]:
+    """Return by dataset how far ratios move at most when the last step of every response is cut, or left out."""
+    k, bounds = subject.run.k or 0, {}
+    ends = _ends(subject)
+    for dataset, tally in subject.tallies.items():
+        responses, alone = ends.get(dataset, (None, 0.0))
+        bounds[dataset] = {"alen_mean": k * alone} | dict.fromkeys(("ratio_max", "ratio_mean", "ratio_min"), 2 * alone)
+        if responses and tally.steps:
+            share = responses / tally.steps
+            rate = k * share * tally.steps / (tally.drafted or tally.steps) + share
+            bounds[dataset] |= {
+                "tau": k * share,
+                "verify_rate": rate,
+                "acceptance_ratio": rate,
+                "p": share,
+                "p_exposed": 2 * share,
+            }
+    return bounds
 
 
-def _by_position(run: Run, drafting: pl.DataFrame) -> pl.DataFrame:
-    steps, drafted, accepted = pl.col("steps"), pl.col("drafted"), pl.col("accepted")
-    positions = range(run.k or 0)
-    exposed = [steps.filter(drafted > i).sum() for i in positions]
-    hits = [steps.filter(accepted > i).sum() for i in positions]
-    rates = [pl.when(e > 0).then(h / e).alias(str(i)) for i, (h, e) in enumerate(zip(hits, exposed, strict=True))]
-    shares = [(h / steps.sum()).alias(str(i)) for i, h in enumerate(hits)]
-    return drafting.group_by("dataset").agg(
-        p_exposed=pl.concat_list(rates) if rates else pl.lit(None),
-        p=pl.concat_list(shares) if shares else pl.lit(None),
-    )
+def _ends(subject: Subject) -> dict[str, tuple[int | None, float]]:
+    """Return by dataset the number of responses, where known, and the mean over them of one step's share of theirs."""
+    if subject.run.counters is not None:
+        return {row["dataset"]: (row["responses"], 0.0) for row in subject.run.counters.iter_rows(named=True)}
+    measured = subject.responses.filter(pl.col("steps") > 0)
+    counted = measured.group_by("dataset").agg(pl.len(), (1 / pl.col("steps")).mean())
+    return {dataset: (responses, alone) for dataset, responses, alone in counted.iter_rows()}

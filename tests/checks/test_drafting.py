@@ -34,11 +34,15 @@ def ordered(log):
             Outcome.WARN,
             "1 to 6 drafted, 3.71 on average: 5 in 28.6%; 1 in 14.3%; 2 in 14.3%; 3 in 14.3%; 2 other lengths",
         ),
-        (counter_run(counters(10, drafted=30, per_position=[8, 4, 2], block=3)), Outcome.PASS, "K = 3"),
+        (
+            counter_run(counters(10, drafted=30, per_position=[8, 4, 2], block=3)),
+            Outcome.PASS,
+            "K = 3 in all 10 steps that drafted",
+        ),
         (
             counter_run(counters(10, drafted=25, per_position=[8, 4, 2])),
             Outcome.WARN,
-            "2.50 of 3 drafted on average; which lengths, counters do not say",
+            "2.50 of 3 drafted on average; which lengths is not known",
         ),
         (counter_run(counters(10, accepted=14)), Outcome.NOT_APPLICABLE, "no count of drafted tokens"),
     ],

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
+from specdash.schema import SUMS, Granularity
 from specdash.verdict import Outcome
 from tests.checks.finding import found
 from tests.helpers import counter_run, counters, counters_of, edge, log_a, log_run, rates_run, response
@@ -145,3 +147,15 @@ def test_the_share_is_said():
     figure = "27 accepted of 30 drafted, 90.0%"
     assert found("accepted_within_drafted", log_run([response(*steps)])).figure == figure
     assert found("accepted_within_drafted", counter_run(counters_of(steps, block=3))).figure == figure
+
+
+def test_histograms_that_do_not_sum_to_the_steps():
+    """One response says 3 steps beside a histogram of 2."""
+    run = log_run([response((3, 1), (3, 2)), response((3, 3))], granularity=Granularity.RESPONSE)
+    sums = pl.DataFrame([(0, 3, 9, 3), (1, 1, 3, 3)], schema=SUMS, orient="row")
+    unknown = run.counts.with_columns(drafted=pl.lit(None, pl.Int16))
+    finding = found("outcome_sums", replace(run, counts=unknown, sums=sums))
+    assert finding.outcome is Outcome.FAIL
+    assert finding.figure == "1 response whose outcomes do not sum to the steps, such as 2 of 3"
+    sound = sums.with_columns(steps=pl.Series([2, 1], dtype=pl.Int64))
+    assert found("outcome_sums", replace(run, counts=unknown, sums=sound)).outcome is Outcome.PASS

@@ -2,6 +2,7 @@
 
 import pytest
 
+from specdash.schema import End, Semantics, Undrafted
 from specdash.verdict import Outcome
 from tests.checks.finding import found
 from tests.helpers import Response, edge, log_a, log_run, response
@@ -61,6 +62,20 @@ def test_missing_rows_that_no_step_without_a_draft_explains():
     finding = found("missing_rows", log_run(log))
     assert finding.outcome is Outcome.FAIL
     assert finding.figure.endswith("; the log has steps without a draft, so rows are missing")
+
+
+def test_steps_that_a_source_leaves_out_are_no_missing_rows():
+    """By hand: 6 tokens lacking in 3 responses of 2 steps each: τ = 1 + 21/6 = 4.5, over all steps 1 + 21/12."""
+    of_vllm = Semantics("vLLM", undrafted=Undrafted.OMITTED, end=End.RAW)
+    finding = found("missing_rows", log_run(ending(0, -2, -4), semantics=of_vllm))
+    assert finding.outcome is Outcome.WARN
+    assert finding.figure == (
+        "2 of 3 responses lack 6 tokens, 16.7% of the output: steps without a draft, which these files leave out; "
+        "over all steps τ is 2.750"
+    )
+    counted = Semantics("another", undrafted=Undrafted.COUNTED)
+    assert found("missing_rows", log_run(ending(0, -2), semantics=counted)).outcome is Outcome.FAIL
+    assert found("overshoot", log_run(ending(0, 0), semantics=of_vllm)).figure.endswith("(T0, as this source counts)")
 
 
 def test_one_token_may_be_how_a_tool_counts_the_end():

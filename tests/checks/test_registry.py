@@ -1,12 +1,15 @@
 """The declarations of the checks, and that none of them falls over anything."""
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 from hypothesis import given
 
 from specdash import checks
 from specdash.checks import Subject, all_checks, get
 from specdash.checks.registry import check
-from specdash.schema import Granularity
+from specdash.schema import LATENCIES, SUMS, Granularity, Run
 from specdash.verdict import Finding, Outcome, Verdict
 from tests.checks.finding import found
 from tests.helpers import counter_run, counters, log_a, log_run, rates_run, response
@@ -49,6 +52,15 @@ def test_a_key_is_declared_once():
         check("mapping", title="again")(lambda subject: (Outcome.PASS, ""))
 
 
+def sums_run(steps):
+    """Responses of which only sums are known."""
+    sums = pl.DataFrame([(0, steps, 9, 4), (1, steps, None, 5)], schema=SUMS, orient="row")
+    run = log_run(
+        [response(prompt="a"), response(prompt="b", output_tokens=9)], k=None, granularity=Granularity.RESPONSE
+    )
+    return replace(run, counts=None, sums=sums, k=None)
+
+
 def test_every_check_says_something_of_every_run():
     runs = (
         log_run(log_a()),
@@ -56,6 +68,10 @@ def test_every_check_says_something_of_every_run():
         log_run([response((7, 0), prompt=None)]),
         counter_run(counters(0, accepted=0)),
         counter_run(counters(10, drafted=30, per_position=[8, 4, 2], block=3)),
+        counter_run(counters(None, drafted=30, accepted=14)),
+        sums_run(steps=None),
+        sums_run(steps=3),
+        Run("timed", Granularity.LATENCIES, None, latencies=pl.DataFrame(schema=LATENCIES)),
         rates_run({"dataset": "d", "tau": None, "verify_rate": None, "mean_drafted": None, "p_exposed": None}),
     )
     for run in runs:
