@@ -206,3 +206,35 @@ def test_steps_that_cannot_be_read_are_told(tmp_path):
     added.runs[0].steps.write_bytes(b"PAR1 not")
     with pytest.raises(InputError, match="run: the ordered steps cannot be read"):
         ingest.checked(ingest.unchecked(store.open(added.id)))
+
+
+def answered(accepted, drafted, tokens):
+    """An answer of vLLM with its detailed metrics: steps without a draft are not among them."""
+    spec = {
+        "mean_acceptance_length": 1 + sum(accepted) / len(accepted),
+        "acceptance_histogram": [accepted.count(j) for j in range(K + 1)],
+        "num_spec_steps": len(accepted),
+        "num_accepted_draft_tokens": sum(accepted),
+        "num_draft_tokens": sum(drafted),
+        "num_spec_tokens": K,
+        "per_step_accepted": accepted,
+        "per_step_drafted": drafted,
+    }
+    return {
+        "id": f"cmpl-{tokens}-{sum(accepted)}",
+        "object": "text_completion",
+        "choices": [{"index": 0, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": tokens},
+        "metrics": {"speculative_decoding": spec},
+    }
+
+
+def test_answers_of_vllm_are_counted_past_their_end(tmp_path):
+    """By hand: max_tokens = 2 ends the first within its only step, 1 + 1 + 4 tokens; the second is 10 tokens short."""
+    lines = [answered([4], [4], 2), answered([4, 0, 2], [4, 4, 4], 1 + 3 + 6 + 10)]
+    found = told(tmp_path, {"responses.jsonl": "".join(json.dumps(line) + "\n" for line in lines)})
+    assert (found["overshoot"], found["missing_rows"]) == ("warn", "warn")
+    sound = [answered([3, 0, 2], [4, 4, 4], 1 + 3 + 5), answered([4, 0, 2], [4, 4, 4], 1 + 3 + 6)]
+    (tmp_path / "sound").mkdir()
+    found = told(tmp_path / "sound", {"responses.jsonl": "".join(json.dumps(line) + "\n" for line in sound)})
+    assert not {"overshoot", "missing_rows"} & set(found)
