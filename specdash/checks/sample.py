@@ -8,10 +8,8 @@ import polars as pl
 from specdash.checks import words
 from specdash.checks.registry import Result, check, idle, passed, warned
 from specdash.checks.subject import Subject
+from specdash.metrics import FEW
 from specdash.schema import Granularity
-
-FEWEST_PROMPTS = 20
-"""Prompts of a dataset below which an interval over prompts is rough."""
 
 _DOMINANT = {2: 2 / 3}
 _DOMINANT_OF_MORE = 1 / 2
@@ -56,7 +54,7 @@ def _enough_prompts(subject: Subject) -> Result:
     prompts = _prompts(subject)
     if not prompts:
         return idle("no samples say which prompt a response answers")
-    few = [f"{words.name(dataset)}: {count}" for dataset, count in prompts.items() if count < FEWEST_PROMPTS]
+    few = [f"{words.name(dataset)}: {count}" for dataset, count in prompts.items() if count < FEW]
     return warned(words.listed(few)) if few else passed(f"{min(prompts.values()):,} or more in every dataset")
 
 
@@ -101,8 +99,8 @@ def _order_drift(subject: Subject) -> Result:
     )
     # An interval over prompts rests on their number; with few of them any sorted list of prompts is a drift.
     units = measured.select(pl.struct("dataset", "unit").n_unique()).item() if measured.height else 0
-    if units < FEWEST_PROMPTS:
-        return idle(f"needs {FEWEST_PROMPTS} prompts")
+    if units < FEW:
+        return idle(f"needs {FEW} prompts")
     slope, error = _slope(measured)
     if slope is None:
         return idle("one response a dataset")
