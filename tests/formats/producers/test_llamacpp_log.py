@@ -82,11 +82,19 @@ def test_steps_that_do_not_follow_are_unknown_for_all(tmp_path):
     run = only(read_files(tmp_path, {"server.log": log}))
     assert run.sums.rows() == [(0, None, 150, 24), (1, None, 214, 7)]
     assert (pooled(run)["tau"], pooled(run)["acceptance_ratio"]) == (None, 31 / 364)
-    assert run.warnings[0].message.endswith("by the rounded lengths of the requests τ lies from 1.330 to 1.344")
+    said = "1 of 2 requests print too few decimals to tell their steps: τ lies between 1.330 and 1.344"
+    assert run.warnings[0].message.endswith(said)
     assert [round(1 + 31 / steps, 3) for steps in (38 + 56, 38 + 52)] == [1.33, 1.344]
-    # Blocks of up to four: 214 tokens take 54 steps at least.
-    four = only(read_files(tmp_path / "b", {"server.log": log}, config={"k": 4}))
-    assert four.warnings[0].message.endswith("τ lies from 1.330 to 1.337")
+
+
+def test_steps_that_are_nearly_told_are_shown_with_their_doubt(tmp_path):
+    # Blocks of up to four: 214 tokens take 54 steps at least, and 56 at most by the length. That is 0.5 % of τ.
+    log = request(24, 150, ", mean len =  1.63", tokens=64) + request(7, 214, ", mean len =  1.13", task=9, tokens=64)
+    run = only(read_files(tmp_path, {"server.log": log}, config={"k": 4}))
+    # 150 tokens in 38 steps are 3.95 a step; 214 are nearest to 54 such steps
+    assert run.sums.rows() == [(0, 38, 150, 24), (1, 54, 214, 7)]
+    assert pooled(run)["tau"] == 1 + 31 / 92
+    assert run.warnings[0].message.endswith("τ lies between 1.330 and 1.337")
 
 
 def test_the_older_wording_has_no_length(tmp_path):
@@ -150,9 +158,12 @@ def test_a_load_of_a_real_server(tmp_path):
     run = read(TRIMMED / "llamacpp-draft" / "load_t0_c4", tmp_path)["server"]
     assert (run.responses.height, run.sums["accepted"].sum(), run.sums["drafted"].sum()) == (48, 2675, 7381)
     assert run.responses["output_tokens"].sum() == 4608
-    # 1869 steps by the server's counters: 1 + 2675 / 1869 = 2.431
-    low, high = (float(word) for word in run.warnings[0].message.rpartition("τ lies from ")[2].split(" to "))
-    assert low <= 1 + 2675 / 1869 <= high and high - low < 0.02
+    # 1869 steps by the server's counters
+    low, high = map(float, run.warnings[0].message.rpartition("τ lies between ")[2].split(" and "))
+    assert low <= 1 + 2675 / 1869 <= high
+    assert (codes(run), pooled(run)["tau"]) == (["steps_recovered"], pytest.approx(1 + 2675 / 1869, abs=high - low))
+    known = read(TRIMMED / "llamacpp-draft" / "load_t0_c4", tmp_path / "k", config={"k": 4})["server"]
+    assert known.sums["steps"].sum() == pytest.approx(1869, abs=4)
 
 
 @with_samples
