@@ -96,7 +96,8 @@ def _intervals(row: Row, rate: Floats, gain: Floats, ceiling: float | None, tau:
     ends = [None, *(row.get("tau_at_k_ci") or [*[None] * (tau.size - 2), row.get("tau_ci")])]
 
     def times(values: Floats, at: int) -> list[float] | None:
-        return None if ends[at] is None else [float(end * values[at] / tau[at]) for end in ends[at]]
+        known = ends[at] is not None and math.isfinite(values[at])
+        return [float(end * values[at] / tau[at]) for end in ends[at]] if known else None
 
     whole = row.get("tau_ci")
     return {

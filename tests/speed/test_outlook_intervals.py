@@ -36,3 +36,9 @@ def test_rows_without_intervals():
     assert row["tok_s_ci"] is row["bound_tok_s_ci"] is None
     (row,) = at_block([ROW | {"tau_at_k": None, "tau_at_k_ci": None}], Pipeline(stages=10, rtt_ms=25), 2, 2)
     assert row["tok_s_ci"] == pytest.approx([28, 36.8])
+
+
+def test_a_lap_that_takes_no_time_has_no_speed_and_no_interval():
+    (row,) = at_block([ROW], Pipeline(stages=10, rtt_ms=0), 2, 2)
+    assert row["tok_s"] is row["tok_s_ci"] is row["speedup_ci"] is row["bound_tok_s_ci"] is None
+    assert row["tau_block_ci"] == [3.5, 4.6]
