@@ -1,1 +1,1 @@
-"""Live measurements over HTTP: the counters of a server."""
+"""Live measurements over HTTP: the counters of a server, and the A/B bench of two OpenAI-compatible endpoints."""
