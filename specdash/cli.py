@@ -17,6 +17,7 @@ import click
 
 from specdash import families, ingest, report
 from specdash._version import VERSION
+from specdash.cli_bench import bench
 from specdash.cli_probe import probe
 from specdash.metrics import seed
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
@@ -301,6 +302,7 @@ def remove(evaluation_id: str) -> None:
     Store(home()).remove(evaluation_id)
 
 
+cli.add_command(bench)
 cli.add_command(probe)
 
 

@@ -204,6 +204,35 @@ def odd_names() -> Built:
     return Built("odd-names.zip", run_files(responses, ODD_RUN) | {"evaluation.json": json.dumps(about)})
 
 
+def measured_ab() -> Built:
+    """An A/B measurement by ``specdash bench``: 24 prompts, a token every 10 ms alone, a step of 2.5 every 15 ms."""
+    rng, requests = random.Random("ab"), []
+    record = {"acceptance_histogram": [2, 2, 2, 2], "num_spec_steps": 8, "num_accepted_draft_tokens": 12}
+    record |= {"num_draft_tokens": 24, "num_spec_tokens": 3}
+    record |= {"per_step_accepted": [0, 1, 2, 3] * 2, "per_step_drafted": [3] * 8}
+    for prompt in range(24):
+        slow = 1 + 0.5 * rng.random()
+        for arm, chunks, pace in (("baseline", 21, 0.010), ("spec", 9, 0.015)):
+            steps = [slow * pace * rng.uniform(0.9, 1.1) for _ in range(chunks - 1)]
+            times = [0.05 * rng.uniform(0.9, 1.1)]
+            for step in steps:
+                times.append(times[-1] + step)
+            said = {"vllm": {"speculative_decoding": record}} if arm == "spec" else {}
+            made = {"concurrency": 1, "arm": arm, "prompt": prompt, "start_s": float(prompt), "error": None}
+            made |= {"chunks_s": times, "input_tokens": 40 + prompt, "output_tokens": 21, "said": said}
+            requests.append(made)
+    document = {
+        "specdash_bench": 1,
+        "state": "complete",
+        "settings": {"max_tokens": 21, "temperature": 0.0},
+        "arms": [{"name": "baseline", "model": "m"}, {"name": "spec", "model": "m"}],
+        "prompts": [{"id": str(i), "dataset": "gsm8k" if i % 2 else "alpaca"} for i in range(24)],
+        "requests": requests,
+        "counters": [],
+    }
+    return Built("ab.zip", {"ab/bench.json": json.dumps(document)})
+
+
 def broken() -> Built:
     """A log that accepts more than it drafted, on its line 4."""
     return Built("broken.zip", {"run/spec_log.csv": "request_id,drafted,accepted\n0,7,3\n0,7,2\n0,5,6\n1,7,1\n"})
@@ -225,6 +254,7 @@ BUILT = {
     "k16": lambda: block_of(16),
     "forty": forty_datasets,
     "odd": odd_names,
+    "ab": measured_ab,
 }
 """The small evaluations, by a short name."""
 

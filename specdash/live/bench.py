@@ -128,7 +128,7 @@ class Bench:
             for index in waiting:
                 if self._stopped:
                     return
-                start = time.perf_counter() + self._offset
+                start = max(0.0, time.perf_counter() + self._offset)
                 found = await self._measure(client, at, self.prompts[index])
                 self._keep(concurrency, at.name, index, start, found)
 

@@ -15,14 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from specdash._version import VERSION
+from specdash.formats.producers.specdash_bench import MARK, SHAPE
 from specdash.live.endpoint import Endpoint
 from specdash.live.prompts import Prompt
 from specdash.schema import InputError
-
-MARK = "specdash_bench"
-"""The key that tells such a document from others; its value is the version of its shape."""
-
-VERSION_OF_SHAPE = 1
 
 RECORDS = ("warmup", "requests", "counters")
 """What grows while a bench runs."""
@@ -71,7 +67,7 @@ def begin(settings: Settings, endpoints: list[Endpoint], models: list[str], prom
     """Return the document of a bench that has measured nothing yet."""
     arms = [{**asdict(at), "model": model} for at, model in zip(endpoints, models, strict=True)]
     return {
-        MARK: VERSION_OF_SHAPE,
+        MARK: SHAPE,
         "specdash": VERSION,
         "started": now(),
         "finished": None,
@@ -164,8 +160,8 @@ def load(out: Path) -> dict[str, Any]:
         document = _of_journal(text) if path != out else json.loads(text)
     except (ValueError, RecursionError):
         document = None
-    if not isinstance(document, dict) or document.get(MARK) != VERSION_OF_SHAPE:
-        raise InputError("not a bench of this specdash", file=str(path), expected=f"{MARK}: {VERSION_OF_SHAPE}")
+    if not isinstance(document, dict) or document.get(MARK) != SHAPE:
+        raise InputError("not a bench of this specdash", file=str(path), expected=f"{MARK}: {SHAPE}")
     return document
 
 

@@ -57,6 +57,8 @@ def _parts(name: str, address: str) -> Any:
     try:
         found = urlsplit(address.strip())
         valid = found.scheme in ("http", "https") and bool(found.hostname) and found.port != 0
+        if valid and found.username is not None:  # the address is written down
+            raise InputError(f"the {name} endpoint holds credentials", expected="--header 'Authorization: …' instead")
     except ValueError:  # a port that is none, brackets that do not close
         valid = False
     if not valid:

@@ -35,8 +35,7 @@ class Measured:
         input_tokens: As the server counts them.
         output_tokens: As the server counts them.
         finish_reason: Why the server stopped.
-        metrics: The object ``metrics`` of the answer as it came (vLLM).
-        timings: The object ``timings`` of the answer as it came (llama.cpp).
+        said: What else the server says, as it came: its ``metrics`` as "vllm", its ``timings`` as "llama.cpp".
     """
 
     status: int | None = None
@@ -46,8 +45,7 @@ class Measured:
     input_tokens: int | None = None
     output_tokens: int | None = None
     finish_reason: str | None = None
-    metrics: dict[str, Any] | None = None
-    timings: dict[str, Any] | None = None
+    said: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -152,14 +150,14 @@ def _take(data: str, found: Measured, now: float) -> bool:
         if isinstance(choice.get("finish_reason"), str):
             found.finish_reason = short(choice["finish_reason"])
         if (stats := _object(choice.get("speculative_decoding_stats"))) is not None:  # before it moved to ``metrics``
-            found.metrics = {"speculative_decoding": stats}
+            found.said["vllm"] = {"speculative_decoding": stats}
     usage = event.get("usage")
     if isinstance(usage, dict):
         found.input_tokens = _count(usage.get("prompt_tokens"))
         found.output_tokens = _count(usage.get("completion_tokens"))
-    for name in ("metrics", "timings"):
+    for name, server in (("metrics", "vllm"), ("timings", "llama.cpp")):
         if (held := _object(event.get(name))) is not None:
-            setattr(found, name, held)
+            found.said[server] = held
     return False
 
 

@@ -55,8 +55,8 @@ def test_a_whole_bench(made, prompts, baseline, spec):
     starts = [r["start_s"] for r in found["requests"] if r["concurrency"] == 1]
     assert starts == sorted(starts) and starts[0] >= 0
     by_arm = {r["arm"]: r for r in found["requests"]}
-    assert by_arm[SPEC]["metrics"]["speculative_decoding"]["num_spec_steps"] == 4
-    assert by_arm[BASELINE]["metrics"] is None
+    assert by_arm[SPEC]["said"]["vllm"]["speculative_decoding"]["num_spec_steps"] == 4
+    assert by_arm[BASELINE]["said"] == {}
     assert len(by_arm[BASELINE]["chunks_s"]) == 6 and len(by_arm[SPEC]["chunks_s"]) == 2
     assert found["prompts"][1]["id"] == "p1"
     assert found["notes"] == []

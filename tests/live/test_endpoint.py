@@ -25,6 +25,12 @@ def test_addresses(address, base, metrics):
     assert found.url(False) == f"{base}/completions"
 
 
+def test_credentials_in_an_address_would_be_written_down():
+    with pytest.raises(InputError) as refused:
+        endpoint("spec", "http://me:secret@h")
+    assert "secret" not in str(refused.value) and "--header" in str(refused.value)
+
+
 def test_counters_elsewhere():
     assert endpoint("spec", "http://h", "http://m:9/x").metrics == "http://m:9/x"
 

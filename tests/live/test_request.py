@@ -3,6 +3,7 @@
 import asyncio
 import json
 import statistics
+import time
 
 import httpx
 import pytest
@@ -15,8 +16,9 @@ TOLERANCE_S = 0.005
 """How far a time may be off on a machine that does other things too; most are off by a tenth of it."""
 
 
-def ask(server, *scripts, timeout=20.0, path="/v1/chat/completions"):
-    """Send requests one after the other over one client."""
+def ask(server, *scripts, timeout=20.0, path="/v1/chat/completions", begun=None):
+    """Send requests one after the other over one client; ``begun`` gets when each was sent."""
+    begun = [] if begun is None else begun
 
     async def run():
         async with httpx.AsyncClient(trust_env=False, headers={"accept-encoding": "identity"}) as client:
@@ -26,6 +28,7 @@ def ask(server, *scripts, timeout=20.0, path="/v1/chat/completions"):
                 body = {"stream": True} | (
                     {"prompt": prompt} if path.endswith("/v1/completions") else {"messages": [{"content": prompt}]}
                 )
+                begun.append(time.monotonic())
                 found.append(await measure(client, server.url + path, body, timeout))
             return found
 
@@ -33,19 +36,17 @@ def ask(server, *scripts, timeout=20.0, path="/v1/chat/completions"):
 
 
 def test_times_are_those_of_the_server(baseline):
-    """Against what the server wrote down on the same clock: when it sent each chunk after receiving the request."""
-    script = {"ttft": 0.04, "gap": 0.015, "chunks": 6}
-    found = ask(baseline, *[script] * 12)
-    off = []
-    for measured, entry in zip(found, baseline.log(), strict=True):
-        sent = [at - entry["received"] for at in entry["sent"]]
+    """Against what the server wrote down on the same clock: a chunk is seen just after it was sent."""
+    script, begun = {"ttft": 0.04, "gap": 0.015, "chunks": 6}, []
+    found = ask(baseline, *[script] * 12, begun=begun)
+    late = []
+    for start, measured, entry in zip(begun, found, baseline.log(), strict=True):
+        sent = [at - start for at in entry["sent"]]
         assert measured.error is None and len(measured.chunks_s) == len(sent) == 6
-        # Sending the request comes before it is received, so a client never sees less.
-        assert all(seen > was for seen, was in zip(measured.chunks_s, sent, strict=True))
-        off += [seen - was for seen, was in zip(measured.chunks_s, sent, strict=True)]
+        late += [seen - was for seen, was in zip(measured.chunks_s, sent, strict=True)]
         assert measured.chunks_s[0] >= 0.04 and measured.chunks_s[-1] >= 0.04 + 5 * 0.015
         assert measured.done_s >= measured.chunks_s[-1]
-    assert statistics.median(off) < TOLERANCE_S
+    assert statistics.median(map(abs, late)) < TOLERANCE_S
 
 
 def test_the_empty_first_chunk_is_not_the_first_token(baseline):
@@ -60,12 +61,12 @@ def test_what_an_answer_says(spec, path):
     assert len(found.chunks_s) == 5  # three tokens a chunk
     assert found.input_tokens == len(json.dumps({"tokens": 14, "ttft": 0}))
     assert found.finish_reason == "stop"
-    assert found.metrics["speculative_decoding"] == SPEC
+    assert found.said["vllm"]["speculative_decoding"] == SPEC
 
 
 def test_a_server_that_does_not_count_tokens(baseline):
     (found,) = ask(baseline, {"mode": "no usage"})
-    assert (found.error, found.output_tokens, found.metrics) == (None, None, None)
+    assert (found.error, found.output_tokens, found.said) == (None, None, {})
     assert len(found.chunks_s) == 9
 
 

@@ -8,7 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from specdash.schema import Run
 from specdash.speed.lap import Floats
+
+_CONCURRENCY = ("concurrency", "max_concurrency")
+"""Settings that say how many requests were in flight."""
 
 Indices = NDArray[np.intp]
 
@@ -84,6 +88,24 @@ class Arm:
     name: str
     latencies: pl.DataFrame
     concurrency: int | None = None
+
+    @classmethod
+    def of(cls, run: Run, name: str | None = None) -> Arm:
+        """Return a run as an arm.
+
+        Args:
+            run: A run with latencies.
+            name: For people; the run's when None.
+
+        Raises:
+            ValueError: It has none.
+        """
+        if run.latencies is None:
+            raise ValueError(f"run {run.name!r} has no latencies")
+        config = run.effective_config
+        known = (config.get(key) for key in _CONCURRENCY)
+        concurrency = next((n for n in known if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
+        return cls(run.name if name is None else name, run.latencies, concurrency)
 
     @property
     def succeeded(self) -> pl.DataFrame:
