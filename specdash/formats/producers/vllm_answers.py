@@ -29,7 +29,7 @@ _NOTHING = (
     "stop strings, and in streams without include_usage; /metrics counts such answers all the same"
 )
 
-_OTHERS = ("sglext", "meta_info", "timings", "spec_decode_acceptance", "response_metrics")
+_OTHERS = ("sglext", "meta_info", "timings", "spec_decode_acceptance", "response_metrics", "specdash_bench")
 """Names in answers and records of other tools, some of which pass vLLM's on."""
 
 

@@ -172,6 +172,7 @@ def test_what_cannot_be_is_refused(tmp_path, path, value, message):
 
 
 def test_no_other_format_claims_it(tmp_path):
-    content = document(*BOTH, *(request("spec", i % 2, [0.1] * 500) for i in range(200)))
+    llama = request("spec", 0, [0.1], said={"llama.cpp": {"draft_n": 6, "draft_n_accepted": 3}})
+    content = document(llama, *BOTH, *(request("spec", i % 2, [0.1] * 500) for i in range(200)))
     file = stored(tmp_path, "bench.json", json.dumps(content))
     assert [producer.key for producer in PRODUCERS if producer.looks(file)] == ["specdash-bench"]
