@@ -4,8 +4,7 @@ import streamlit as st
 
 from specdash.report import sections
 from specdash.schema import Granularity
-from specdash.ui import library, parts, router, shelf, soundness, text, uploads
-from specdash.ui.page import file_name
+from specdash.ui import downloads, library, parts, router, shelf, soundness, text, uploads
 
 router.ensure()
 selected = st.session_state["selection"]
@@ -24,7 +23,7 @@ def headline():
             st.metric(label, value, border=True, width=150)
     if run.mapping:
         text.paragraph(f"Requests to responses: {run.mapping}.")
-    soundness.show(selected, file_name(selected, "checks"))
+    soundness.show(selected)
 
 
 if selected is None:
@@ -44,6 +43,7 @@ text.paragraph(
 )
 if selected.evaluation.note:
     text.notice(selected.evaluation.note, "info", "Reconstruction." if selected.evaluation.reconstruction else "")
+downloads.reports(selected)
 uploads.jobs()
 library_section()
 headline()

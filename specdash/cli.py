@@ -27,6 +27,8 @@ from specdash.verdict import Outcome
 if TYPE_CHECKING:
     from rich.console import Console
 
+_FOLDERS = ("csv", "parquet")
+_FORMATS = ("text", "json", *_FOLDERS, "html", "markdown", "latex")
 _TEXT_WIDTH = 200  # Columns of text output that goes to no terminal: nothing is cut.
 
 
@@ -119,35 +121,46 @@ def _said(command: Callable[..., None]) -> Callable[..., None]:
 @cli.command("report")
 @click.argument("source", metavar="PATH|ID")
 @click.option("--run", "run_name", metavar="NAME", help="Only this run.")
-@click.option("--format", "fmt", type=click.Choice(["text", "json", "csv", "html"]), default="text", show_default=True)
+@click.option("--format", "fmt", type=click.Choice(_FORMATS), default="text", show_default=True)
 @click.option(
     "-o",
     "out",
     type=click.Path(path_type=Path),
     metavar="FILE|DIR",
-    help="Write there instead of stdout; csv needs a DIR.",
+    help="Write there instead of stdout; csv and parquet need a DIR.",
 )
-@click.option("--intervals", is_flag=True, help="Text: print ± beside numbers; JSON and CSV have intervals always.")
+@click.option(
+    "--intervals",
+    is_flag=True,
+    help="Print ± beside numbers in text, Markdown and LaTeX; the other formats have intervals always.",
+)
 @_said
 def report_command(
     source: str, run_name: str | None, fmt: str, out: Path | None, intervals: bool, options: ingest.Options
 ) -> None:
-    """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing."""
-    if fmt == "csv" and out is None:
-        raise click.UsageError("--format csv needs -o DIR")
+    """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing.
+
+    Markdown and LaTeX are table 1 of each run; all other formats hold every table.
+    """
+    if fmt in _FOLDERS and out is None:
+        raise click.UsageError(f"--format {fmt} needs -o DIR")
     library = Store(home())
     family_of = families.load(library.families_file())
     with _evaluation(source, library, options) as evaluation:
         runs = evaluation.runs if run_name is None else (evaluation.run(run_name),)
-        if fmt == "csv":
-            for path in report.write_csv(evaluation, family_of, runs, out):
+        if fmt in _FOLDERS:
+            for path in report.write_files(evaluation, family_of, runs, out, fmt):
                 click.echo(path)
             return
         with _output(out, f"report.{_SUFFIXES.get(fmt, fmt)}") as stream:
             if fmt == "text":
                 report.render_text(evaluation, family_of, runs, _console(stream), intervals=intervals)
+            elif fmt == "json":
+                _print_json(evaluation, family_of, runs, stream)
+            elif fmt == "html":
+                _print_html(evaluation, family_of, runs, stream)
             else:
-                _RENDERED[fmt](evaluation, family_of, runs, stream)
+                _print_headline(evaluation, family_of, runs, stream, fmt, intervals)
 
 
 @cli.command("check")
@@ -211,8 +224,20 @@ def _console(stream: TextIO) -> Console:
     return Console(file=stream, width=None if stream.isatty() else _TEXT_WIDTH, highlight=False)
 
 
-_RENDERED = {"json": _print_json, "html": _print_html}
-_SUFFIXES = {"text": "txt"}
+def _print_headline(
+    evaluation: Evaluation,
+    family_of: families.FamilyOf,
+    runs: tuple[Run, ...],
+    stream: TextIO,
+    fmt: str,
+    intervals: bool,
+) -> None:
+    write = {"markdown": report.markdown, "latex": report.latex}[fmt]
+    sheets = (report.headline(evaluation, run, family_of, intervals=intervals) for run in runs)
+    stream.write("\n".join(map(write, sheets)))
+
+
+_SUFFIXES = {"text": "txt", "markdown": "md", "latex": "tex"}
 
 
 def _limits() -> ingest.Limits:

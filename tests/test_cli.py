@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -151,6 +152,30 @@ def cell_of(row, column):
     return None if value is None else str(value)
 
 
+def test_report_as_parquet_is_the_csv_with_its_origin(run, packed, tmp_path):
+    for fmt in ("csv", "parquet"):
+        run("report", packed, "--format", fmt, "-o", tmp_path / fmt)
+    names = [name.removesuffix(".csv") for name in below(tmp_path / "csv") if name.endswith(".csv")]
+    assert [f"{name}.parquet" for name in names] == [n for n in below(tmp_path / "parquet") if n.endswith(".parquet")]
+    for name in names:
+        path = tmp_path / "parquet" / f"{name}.parquet"
+        table = pl.read_parquet(path)
+        assert table.write_csv() == (tmp_path / "csv" / f"{name}.csv").read_text()
+        metadata = pl.read_parquet_metadata(path)
+        assert (metadata["specdash"], metadata["run"]) == (__version__, name.split("/")[0])
+        assert re.fullmatch("[0-9a-f]{12}", metadata["evaluation"])
+
+
+@pytest.mark.parametrize(("fmt", "file"), [("markdown", "report.md"), ("latex", "report.tex"), ("html", "report.html")])
+def test_the_headline_of_each_run_in_markup(run, packed, tmp_path, fmt, file):
+    shown = run("report", packed, "--format", fmt).stdout
+    id_ = json.loads(run("report", packed, "--format", "json").stdout)["evaluation"]["id"]
+    assert shown.count(f"evaluation {id_}") == (1 if fmt == "html" else 2)  # the runs K7 and server
+    assert f"specdash {__version__}" in shown
+    run("report", packed, "--format", fmt, "-o", tmp_path / "there")
+    assert (tmp_path / "there" / file).read_text() == shown
+
+
 def test_csv_of_responses_and_of_throughput(run, packed, tmp_path, made):
     run("report", packed, "--format", "csv", "-o", tmp_path / "out")
     frame = pl.read_csv(tmp_path / "out" / "K7" / "bon10_per_response.csv")
@@ -185,7 +210,7 @@ def test_runs_whose_names_no_folder_can_have(run, tmp_path, made):
     for name in ("a/x:y", "a/x?y", "a/x_y", "b/π . "):
         write(tmp_path / "all" / name, Shape(samples="none"), made)
     run("report", tmp_path / "all", "--format", "csv", "-o", tmp_path / "out")
-    folders = sorted(path.name for path in (tmp_path / "out").iterdir())
+    folders = sorted(path.name for path in (tmp_path / "out").iterdir() if path.is_dir())
     assert folders == ["a_x_y", "a_x_y_2", "a_x_y_3", "b_π"]
     assert all((tmp_path / "out" / folder / "bon10_per_response.csv").exists() for folder in folders)
 

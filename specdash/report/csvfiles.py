@@ -1,17 +1,20 @@
-"""The report's supporting files as CSV, at full precision; columns are the JSON keys."""
+"""The report's supporting files as CSV or Parquet, at full precision; columns are the JSON keys."""
 
 from __future__ import annotations
 
-import re
+import json
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import polars as pl
 
 from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, Row, response_sums, run_rows
 from specdash.report import soundness
-from specdash.report.tables import Column, report_tables
+from specdash.report.document import head
+from specdash.report.exports import Origin, csv_text, safe
+from specdash.report.frames import names, table_frame, with_ends
+from specdash.report.tables import report_tables
 from specdash.schema import LATENCIES, OTHER_FAMILY, Evaluation, Granularity, Run
 
 _COUNTED = ("prompts", "responses", "steps", "steps_without_draft", "drafted", "accepted")
@@ -33,8 +36,16 @@ FILES = {
 """Files and the metrics they hold, a row a dataset, family and the pooled run."""
 
 
-def write(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], folder: Path) -> list[Path]:
-    """Write the supporting files of some runs into ``folder``/<run>/.
+MANIFEST = "specdash.json"
+"""File that names where the files of a folder come from."""
+
+Suffix = Literal["csv", "parquet"]
+
+
+def write(
+    evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], folder: Path, suffix: Suffix = "csv"
+) -> list[Path]:
+    """Write the supporting files of some runs into ``folder``/<run>/, and what they come from into ``folder``.
 
     Returns:
         The files written.
@@ -43,27 +54,20 @@ def write(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...], fo
         OSError: A file cannot be written.
     """
     written = []
-    names = _folders([run.name for run in runs])
+    folders = _folders([run.name for run in runs])
     for run in runs:
-        target = folder / names[run.name]
+        target = folder / folders[run.name]
         target.mkdir(parents=True, exist_ok=True)
         for name, frame in frames(run, family_of).items():
-            path = target / f"{name}.csv"
-            path.write_text(csv_text(frame), "utf-8")
+            path = target / f"{name}.{suffix}"
+            if suffix == "csv":
+                path.write_text(csv_text(frame), "utf-8")
+            else:
+                frame.write_parquet(path, metadata=Origin.of(evaluation, run.name).metadata() | {"name": name})
             written.append(path)
-    return written
-
-
-def csv_text(frame: pl.DataFrame) -> str:
-    """Return a frame as CSV that no spreadsheet takes for commands.
-
-    A text that begins like a formula gets an apostrophe before it: names come from files, and a cell ``=cmd()`` would
-    be run when the CSV is opened.
-    """
-    formula = pl.selectors.string().str.contains(r"^[=+\-@\t\r]")
-    return frame.with_columns(
-        pl.when(formula).then(pl.lit("'") + pl.selectors.string()).otherwise(pl.selectors.string()).name.keep()
-    ).write_csv()
+    manifest = head(evaluation) | {"runs": [{"name": run.name, "folder": folders[run.name]} for run in runs]}
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", "utf-8")
+    return [*written, folder / MANIFEST]
 
 
 def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
@@ -85,36 +89,16 @@ def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
 
 
 def _frame(rows: list[Row], keys: tuple[str, ...]) -> pl.DataFrame:
-    columns = _names(rows)
+    columns = names(rows)
     for key in keys:
         values, ends = [row[key] for row in rows], [row.get(f"{key}_ci") for row in rows]
         length = max((len(value) for value in values if isinstance(value, list)), default=None)
         if length is None:
-            columns |= _with_ends(key, values, ends)
+            columns |= with_ends(key, values, ends)
             continue
         for i in range(length):
-            columns |= _with_ends(f"{key}_{i}", *([x and x[i] for x in found] for found in (values, ends)))
+            columns |= with_ends(f"{key}_{i}", *([x and x[i] for x in found] for found in (values, ends)))
     return pl.DataFrame(columns, strict=False, infer_schema_length=None)
-
-
-def table_frame(rows: list[Row], columns: tuple[Column, ...]) -> pl.DataFrame:
-    """Return a table at full precision: its numbers, and the ends of the interval of each that has one."""
-    found = _names(rows)
-    for column in columns:
-        found |= _with_ends(column.key, [column.value(row) for row in rows], [column.ends(row) for row in rows])
-    return pl.DataFrame(found, strict=False, infer_schema_length=None)
-
-
-def _names(rows: list[Row]) -> dict[str, list[Any]]:
-    return {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
-
-
-def _with_ends(key: str, values: list[Any], ends: list[list[float] | None]) -> dict[str, list[Any]]:
-    """Return the columns of a number: itself, and where some rows have an interval its ends."""
-    if not any(ends):
-        return {key: values}
-    low, high = ([found and found[side] for found in ends] for side in (0, 1))
-    return {key: values, f"{key}_low": low, f"{key}_high": high}
 
 
 def _per_response(run: Run, family_of: FamilyOf) -> pl.DataFrame:
@@ -136,10 +120,10 @@ def _folders(names: list[str]) -> dict[str, str]:
     """Return a folder name for each run: its own, as far as a file system takes it, and unique."""
     folders: dict[str, str] = {}
     for name in names:
-        safe = re.sub(r"[^\w.\-+ ]", "_", name).strip(". ")[:80] or "run"
-        taken, number = set(folders.values()), 2
-        folder = safe
+        own = safe(name) or "run"
+        taken, number = {MANIFEST, *folders.values()}, 2
+        folder = own
         while folder in taken:
-            folder, number = f"{safe}_{number}", number + 1
+            folder, number = f"{own}_{number}", number + 1
         folders[name] = folder
     return folders

@@ -21,14 +21,14 @@ def document(evaluation: Evaluation, family_of: FamilyOf, runs: tuple[Run, ...] 
         family_of: Family of a dataset name.
         runs: The runs to report, all when None.
     """
-    return _head(evaluation) | {
+    return head(evaluation) | {
         "runs": [run_document(evaluation, run, family_of) for run in (evaluation.runs if runs is None else runs)],
     }
 
 
 def checks_document(evaluation: Evaluation, runs: tuple[Run, ...]) -> Document:
     """Return what the checks found in some runs of an evaluation, with the verdict over all of them."""
-    return _head(evaluation) | {
+    return head(evaluation) | {
         "verdict": soundness.verdict(finding for run in runs for finding in run.checks),
         "runs": [
             {"name": run.name, "verdict": soundness.verdict(run.checks), "checks": soundness.rows(run.checks)}
@@ -37,7 +37,8 @@ def checks_document(evaluation: Evaluation, runs: tuple[Run, ...]) -> Document:
     }
 
 
-def _head(evaluation: Evaluation) -> Document:
+def head(evaluation: Evaluation) -> Document:
+    """Return the version and what the evaluation is, as every document of it begins."""
     return {
         "specdash": VERSION,
         "evaluation": {

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from specdash._version import VERSION
 from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows
 from specdash.report import soundness
@@ -23,7 +24,11 @@ def render(
 ) -> None:
     """Print the tables of some runs of an evaluation, with ± beside the numbers that have intervals on demand."""
     console.print(_text(evaluation.title, "bold"))
-    console.print(_text(f"id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"))
+    console.print(
+        _text(
+            f"specdash {VERSION}   id {evaluation.id}   source {evaluation.source}   sha256 {evaluation.sha256[:16]}…"
+        )
+    )
     if evaluation.note:
         console.print(_text(evaluation.note, "italic"))
     for run in runs:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import streamlit as st
 
 from specdash.charts import Chart
-from specdash.report import csv_text
-from specdash.ui import text
+from specdash.report.exports import FRAME_FORMATS, Origin, Sheet
+from specdash.ui import downloads, text
 
 
 def theme() -> Literal["light", "dark"]:
@@ -16,24 +17,21 @@ def theme() -> Literal["light", "dark"]:
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
-def show(chart: Chart, key: str, *, file: str) -> None:
+def show(chart: Chart, key: str, *, name: str, origin: Origin) -> None:
     """Show a chart with its caption and, folded away, its data.
 
     Args:
         chart: What to show.
         key: Key of the widgets, unique on the page.
-        file: Name of the CSV without its suffix.
+        name: Name in file names.
+        origin: Where its numbers come from.
     """
-    st.plotly_chart(chart.figure, theme=None, key=key, alt=chart.caption, config={"displaylogo": False})
+    config = {"displaylogo": False, "toImageButtonOptions": downloads.image_options(origin.file(name))}
+    st.plotly_chart(chart.figure, theme=None, key=key, alt=chart.caption, config=config)
     text.paragraph(chart.caption, faint=True)
+    if not chart.data.width:
+        return
     with st.expander("The data of this figure", icon=":material/table:"):
         st.dataframe(chart.data, key=f"{key}_data", hide_index=True, placeholder="–")
-        st.download_button(
-            "CSV",
-            lambda: csv_text(chart.data).encode(),
-            file_name=f"{file}.csv",
-            mime="text/csv",
-            key=f"{key}_csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+    sheet = partial(Sheet, name, chart.caption, origin, chart.data)
+    downloads.menu(sheet, origin.file(name), FRAME_FORMATS, key, plot=key)

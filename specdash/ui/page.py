@@ -52,14 +52,3 @@ def _end_where(missing: str | None) -> None:
     if missing is not None:
         text.notice(f"This page {missing}", "info")
         st.stop()
-
-
-def require_positions(selected: Selection) -> int:
-    """Return the run's block length K; the page ends with one sentence when no counts by position are there."""
-    _end_where(sections.without_positions(selected.subject))
-    return selected.subject.k
-
-
-def file_name(selected: Selection, table: str) -> str:
-    """Return the name, without suffix, of a file that holds a table of the selection."""
-    return f"{selected.evaluation.id}_{table}"

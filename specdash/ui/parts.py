@@ -9,7 +9,6 @@ import streamlit as st
 from specdash.report import intervals
 from specdash.report.sections import Note, Part, TablePart
 from specdash.ui import figures, tables, text
-from specdash.ui.page import file_name
 from specdash.ui.selection import Selection
 
 
@@ -23,10 +22,10 @@ def show(selected: Selection, parts: Iterable[Part]) -> None:
         if part.heading:
             st.subheader(part.heading)
         if isinstance(part, TablePart):
-            file = file_name(selected, part.name or part.table.key)
-            tables.show(part.table, part.rows or selected.rows, part.table.key, file=file, extra=part.extra)
+            rows = part.rows or selected.rows
+            tables.show(part.table, rows, part.table.key, origin=selected.origin, name=part.name, extra=part.extra)
             for sentence in unsaid:
                 text.paragraph(sentence, faint=True)
             unsaid = []
         else:
-            figures.show(part.draw(figures.theme()), part.name, file=file_name(selected, part.name))
+            figures.show(part.draw(figures.theme()), part.name, name=part.name, origin=selected.origin)

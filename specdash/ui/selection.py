@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 import streamlit as st
 
+from specdash.report.exports import Origin
 from specdash.report.sections import Rows, Subject
 from specdash.schema import LEVEL, Evaluation, InputError, Run
 from specdash.store import Entry
@@ -37,6 +38,11 @@ class Selection:
     def choice(self) -> library.Choice:
         """The key under which its numbers are kept."""
         return library.choice(self.evaluation.id, self.run.name, self.datasets, self.intervals)
+
+    @property
+    def origin(self) -> Origin:
+        """Where its numbers come from, as exports name it."""
+        return Origin.of(self.evaluation, self.run.name, self.datasets)
 
     @property
     def subject(self) -> Subject:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
-from specdash.report import csv_text, soundness
-from specdash.ui import library, text
+from specdash.report import soundness
+from specdash.report.exports import FRAME_FORMATS, Origin, Sheet
+from specdash.ui import downloads, library, text
 from specdash.ui.selection import Selection
 from specdash.verdict import Finding, Outcome, Verdict
 
 _KINDS = {Outcome.FAIL: "error", Outcome.WARN: "warning", Outcome.PASS: "sound", Outcome.NOT_APPLICABLE: "idle"}
 
 
-def show(selected: Selection, file: str) -> None:
-    """Show the verdict of the run, what is not as it should be, and folded away every check.
+def show(selected: Selection) -> None:
+    """Show the verdict of the run that is looked at, what is not as it should be, and folded away every check.
 
-    Args:
-        selected: What is looked at; the checks are of its whole run.
-        file: Name of the CSV without its suffix.
+    The checks are of the whole run, whatever datasets are chosen.
     """
     findings = selected.run.checks or ()
     verdict = Verdict.of(findings)
@@ -36,15 +37,9 @@ def show(selected: Selection, file: str) -> None:
         ordered = soundness.worst_first(findings)
         st.html(f'<ul style="{_LIST}">{_items(ordered)}</ul>')
         with st.container(horizontal=True):
-            st.download_button(
-                "CSV",
-                lambda: csv_text(soundness.frame(findings)).encode(),
-                file_name=f"{file}.csv",
-                mime="text/csv",
-                key="checks_csv",
-                on_click="ignore",
-                icon=":material/download:",
-            )
+            origin = replace(selected.origin, datasets=None)
+            sheet = partial(_sheet, findings, origin)
+            downloads.menu(sheet, origin.file("checks"), FRAME_FORMATS, "checks")
             st.button(
                 "Check again",
                 key="check_again",
@@ -52,6 +47,10 @@ def show(selected: Selection, file: str) -> None:
                 args=(selected.evaluation.id,),
                 help="Checks are made when an evaluation is added, and again when its settings change.",
             )
+
+
+def _sheet(findings: Sequence[Finding], origin: Origin) -> Sheet:
+    return Sheet("checks", "What the checks found", origin, soundness.frame(findings))
 
 
 _LIST = "list-style:none;padding:0;margin:0"

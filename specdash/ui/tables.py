@@ -1,19 +1,21 @@
-"""The report's tables in the browser: sortable numbers, the report's decimals, help from the registry, CSV."""
+"""The report's tables in the browser: sortable numbers, the report's decimals, help from the registry, downloads."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
 from specdash import metrics
-from specdash.report import csv_text, table_frame
+from specdash.report.exports import TABLE_FORMATS, Origin, Sheet
 from specdash.report.intervals import with_margins
 from specdash.report.lines import Line, lines
 from specdash.report.sections import Rows
 from specdash.report.tables import UNDEFINED, Column, Table
+from specdash.ui import downloads
 
 _FAMILY_COLOURS = {"math": "blue", "code": "orange", "chat": "green"}
 _TALLEST = 640  # px
@@ -22,14 +24,23 @@ _BIDI = re.compile(
 )  # they turn what follows around, so that one name may pose as another
 
 
-def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.Row, ...] = ()) -> None:
-    """Show a table, ± beside numbers that have intervals, with its note and a CSV of full precision.
+def show(
+    table: Table,
+    rows: Rows,
+    key: str,
+    *,
+    origin: Origin,
+    name: str | None = None,
+    extra: tuple[metrics.Row, ...] = (),
+) -> None:
+    """Show a table, ± beside numbers that have intervals, with its note and its downloads.
 
     Args:
         table: What to show.
         rows: The numbers: datasets, then families, then the pooled row.
         key: Key of the widgets, unique on the page.
-        file: Name of the CSV without its suffix.
+        origin: Where they come from.
+        name: Name in file names; the table's key when None.
         extra: Rows below the others.
     """
     shown = lines(rows.datasets, rows.families, extra)
@@ -47,16 +58,8 @@ def show(table: Table, rows: Rows, key: str, *, file: str, extra: tuple[metrics.
     with st.container(horizontal=True, vertical_alignment="center"):
         if table.note:
             st.caption(table.note)
-        st.download_button(
-            "CSV",
-            lambda: _csv(table, shown),
-            file_name=f"{file}.csv",
-            mime="text/csv",
-            key=f"{key}_csv",
-            on_click="ignore",
-            icon=":material/download:",
-            help="Every number at full precision.",
-        )
+        sheet = partial(Sheet.of_table, table, shown, origin, name)
+        downloads.menu(sheet, origin.file(name or table.key), TABLE_FORMATS, key)
 
 
 def _frame(table: Table, shown: list[Line]) -> pl.DataFrame:
@@ -101,8 +104,3 @@ def _help(column: Column) -> str:
         return column.help
     metric = metrics.get(column.metric)
     return f"{metric.definition}\n\n$$ {metric.formula} $$\n\n{metric.estimator}. Source: {metric.source}."
-
-
-def _csv(table: Table, shown: list[Line]) -> bytes:
-    rows = [line.row | {"dataset": line.name, "family": line.family} for line in shown]
-    return csv_text(table_frame(rows, table.columns)).encode()

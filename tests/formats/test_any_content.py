@@ -202,7 +202,7 @@ def shown(folder, files):
         return None
     document = report.document(read, lambda _: None)
     json.dumps(document, allow_nan=False)
-    report.write_csv(read, lambda _: None, read.runs, folder / "csv")
+    report.write_files(read, lambda _: None, read.runs, folder / "csv")
     return document
 
 

@@ -89,8 +89,13 @@ def test_text(loaded):
 
 
 def test_csv(loaded, tmp_path):
-    written = report.write_csv(loaded.evaluation, loaded.family_of, loaded.evaluation.runs, tmp_path / "out")
-    assert all(path.parent == tmp_path / "out" / "run" for path in written)
+    written = report.write_files(loaded.evaluation, loaded.family_of, loaded.evaluation.runs, tmp_path / "out")
+    *tables, origin = written
+    assert all(path.parent == tmp_path / "out" / "run" for path in tables)
+    assert origin == tmp_path / "out" / "specdash.json"
+    document = json.loads(origin.read_text())
+    assert (document["specdash"], document["evaluation"]["id"]) == (specdash.__version__, loaded.evaluation.id)
+    assert document["runs"] == [{"name": "run", "folder": "run"}]
     steps = pl.read_csv(tmp_path / "out" / "run" / "tableB_bon10_steps.csv")
     assert [c for c in steps.columns if c.startswith("outcome_")] == [f"outcome_{j}" for j in range(4)]
     assert steps["dataset"].to_list() == ["[bold]odd[/bold]", "gsm8k", "pooled", "math"]

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from specdash.charts import Chart, Theme
-from specdash.report.csvfiles import csv_text
+from specdash.report.exports import csv_text
 from specdash.report.sections import FigurePart
 
 _THEMES: tuple[Theme, Theme] = ("light", "dark")

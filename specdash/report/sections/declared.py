@@ -11,6 +11,7 @@ from functools import partial
 from specdash import charts
 from specdash.metrics import Row
 from specdash.report import tables
+from specdash.report.headline import headline_table
 from specdash.report.sections import speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
 from specdash.report.sections.drafting import DEFAULT_K, Drafting
@@ -25,7 +26,7 @@ GEOMETRIC = "Observed outcomes against the constant-α model"
 
 def headline(subject: Subject) -> TablePart:
     """Return table 1, or what a printed table says where there is nothing else."""
-    return TablePart(tables.acceptance_length() if subject.has_counts else tables.printed_rates(subject.run.k))
+    return TablePart(headline_table(subject.run))
 
 
 def facts(subject: Subject) -> list[tuple[str, str]]:
