@@ -7,14 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from specdash.formats import recover, unstepped
+from specdash.formats import unstepped
 from specdash.formats.llamacpp_lines import Request
-from specdash.schema import MAX_DRAFTED, Run, RunWarning
-
-_TOLERATED = 0.01
-"""Largest doubt about τ, relative, with which it is shown."""
-
-_SEARCHED = 20_000  # numbers of steps of a request that are tried
+from specdash.formats.windows import TOLERATED, Possible, Window, possible
+from specdash.schema import Run, RunWarning
 
 
 @dataclass
@@ -25,14 +21,14 @@ class Steps:
         fewest: That all requests can have had.
         most: That all requests can have had.
         sure: Steps and drafted tokens of the requests for which one number alone fits.
-        open: Fewest, most and drafted tokens of the others, by response.
+        open: What the others can have had, by response.
         unsaid: Whether a request says nothing of its steps.
     """
 
     fewest: int = 0
     most: int = 0
     sure: tuple[int, int] = (0, 0)
-    open: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    open: dict[int, Possible] = field(default_factory=dict)
     unsaid: bool = False
 
     def take(self, response: int, request: Request, k: int | None) -> int | None:
@@ -40,12 +36,12 @@ class Steps:
         if not request.mean:
             self.unsaid = True
             return None
-        fewest, most = _possible(request, k)
-        if fewest < most:
-            self.fewest, self.most = self.fewest + fewest, self.most + most
-            self.open[response] = (fewest, most, request.drafted)
+        found = possible(window(request), k or len(request.rates) or None)
+        if found.least < found.most:
+            self.fewest, self.most = self.fewest + found.least, self.most + found.most
+            self.open[response] = found
             return None
-        return self.exactly(fewest, request.drafted)
+        return self.exactly(found.least, request.drafted)
 
     def exactly(self, steps: int, drafted: int) -> int:
         """Take a request whose steps are known, and return them."""
@@ -67,13 +63,10 @@ class Steps:
         low, high = 1 + accepted / max(self.most, 1), 1 + accepted / max(self.fewest, 1)
         many = f"{len(self.open):,} of {run.responses.height:,} requests"
         said = f"{many} print too few decimals to tell their steps: τ lies between {low:.3f} and {high:.3f}"
-        if self.unsaid or high - low > _TOLERATED * low:
+        if self.unsaid or high - low > TOLERATED * low:
             return unstepped.told(_without_steps(run), "" if self.unsaid else said)
         length = self.sure[1] / self.sure[0] if self.sure[0] else 1.0
-        nearest = {
-            response: min(max(round(drafted / length), fewest), most)
-            for response, (fewest, most, drafted) in self.open.items()
-        }
+        nearest = {response: found.nearest(length) for response, found in self.open.items()}
         steps = pl.col("response").replace_strict(nearest, default=pl.col("steps"), return_dtype=pl.Int64)
         warnings = (*run.warnings, RunWarning("steps_recovered", said))
         return replace(run, sums=run.sums.with_columns(steps=steps), warnings=warnings)
@@ -88,18 +81,11 @@ def _without_steps(run: Run) -> Run:
     return replace(run, sums=run.sums.with_columns(steps=pl.lit(None, pl.Int64)), counts=counts)
 
 
-def _possible(request: Request, k: int | None) -> tuple[int, int]:
-    """Return how many steps a request had, from the fewest to the most."""
-    least, most = -(-request.drafted // (k or len(request.rates) or MAX_DRAFTED)), request.drafted
-    found: Sequence[int] = range(least, most + 1)
-    if request.accepted:
-        mean, decimals = printed([request.mean])
-        found = recover.steps(*mean, decimals, request.accepted, most)[:_SEARCHED]
-        found = [steps for steps in found if steps >= least]
-    if request.rates and request.accepted:
-        rates, decimals = printed(request.rates)
-        found = [n for n in found if recover.hits(rates, decimals, n, request.accepted)] or found
-    return (found[0], found[-1]) if found else (least, most)
+def window(request: Request) -> Window:
+    """Return what a request's line says as what a window's line would."""
+    mean = printed([request.mean]) if request.mean else None
+    length = None if mean is None else (mean[0][0], mean[1])
+    return Window(request.accepted, request.drafted, length, printed(request.rates) if request.rates else None)
 
 
 def printed(texts: Sequence[str]) -> tuple[list[float], int]:

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from specdash.formats import aggregate, jsonlines, peek, recover
+from specdash.formats import aggregate, jsonlines, peek
 from specdash.formats.base import File
 from specdash.formats.producer import Context, Producer
+from specdash.formats.windows import Window, add_up
 from specdash.schema import (
     MAX_DRAFTED,
     Bonus,
@@ -31,11 +32,9 @@ from specdash.schema import (
     Undrafted,
 )
 
-_MARK = re.compile(rb"(?:SpecDecoding|Speculative) metrics: ")
-_TOLERATED = 0.01
-"""Largest doubt about τ, relative, with which it is shown."""
+_MARK = re.compile(rb"(?:SpecDecoding|Speculative) metrics: (?!Draft acceptance rate: \d+\.\d\d%, Mean)")
+"""LMDeploy's lines begin alike, with a rate of two decimals."""
 
-_SEARCHED = 20_000  # numbers of steps of a window that are tried
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _FIELDS = {
     "mean": r"Mean acceptance length: ([\d.]+|nan)",
@@ -61,24 +60,16 @@ _SEMANTICS = Semantics(
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Line(Window):
     """What a line says; None for what it does not.
 
     Attributes:
         number: Of the line.
-        accepted: Draft tokens accepted.
-        drafted: Draft tokens.
-        length: Mean acceptance length as printed, bonus token included, with its decimals.
-        rates: Accepted at position i over steps, as printed, with their decimals.
         emitted: Of V0: tokens emitted since the start.
         k: Of V0: draft length.
     """
 
     number: int
-    accepted: int
-    drafted: int
-    length: tuple[float, int] | None
-    rates: tuple[list[float], int] | None
     emitted: int | None
     k: int | None
 
@@ -105,11 +96,11 @@ def _lines(file: File) -> Iterator[_Line]:
             raise InputError("more tokens accepted than drafted", file=file.path, line=number, found=shown)
         rates = _rates(found.get("rates"), file.path, number)
         yield _Line(
-            number,
             accepted,
             drafted,
             _length(found.get("mean"), rates),
             rates,
+            number,
             int(found["emitted"]) if "emitted" in found else None,
             int(found["k"]) if "k" in found else None,
         )
@@ -149,91 +140,10 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
     totals = [line for line in lines if line.emitted is not None]
     windows = [line for line in lines if line.emitted is None and line.length is not None]
     tokens = [line for line in lines if line.emitted is None and line.length is None]
-    for found, read in ((windows, _windows), (tokens, _tokens_only), (totals, _since_start)):
+    for found, read in ((windows, add_up), (tokens, _tokens_only), (totals, _since_start)):
         if found:
             runs.append(read(found, context, path))
     return runs
-
-
-@dataclass(frozen=True)
-class _Window:
-    """A line with the numbers of steps that it may be of."""
-
-    line: _Line
-    least: int
-    most: int
-
-    def nearest(self, drafted: float) -> int:
-        """Return the possible number of steps nearest to that of drafts of a mean length."""
-        return min(max(round(self.line.drafted / drafted), self.least), self.most)
-
-
-def _windows(lines: list[_Line], context: Context, path: str) -> Run:
-    """Add up windows by their counts."""
-    k = max((len(line.rates[0]) for line in lines if line.rates), default=context.k)
-    windows = _constant(lines, k) or [_possible(line, k) for line in lines]
-    accepted, drafted = sum(line.accepted for line in lines), sum(line.drafted for line in lines)
-    least, most = sum(window.least for window in windows), sum(window.most for window in windows)
-    warnings = []
-    if least < most:
-        span = f"between {1 + accepted / most:.3f} and {1 + accepted / least:.3f}"
-        many = sum(window.least < window.most for window in windows)
-        said = f"{many:,} of {len(windows):,} windows do not tell their number of steps exactly: τ lies {span}"
-        warnings.append(RunWarning("steps_recovered", said))
-    if (accepted / least - accepted / most) > _TOLERATED * (1 + accepted / most):
-        row = aggregate.row(context.dataset, path, steps=None, drafted=drafted, accepted=accepted)
-        return aggregate.run("", [row], k, warnings)
-    sure = [window for window in windows if window.least == window.most]
-    mean = sum(w.line.drafted for w in sure) / max(sum(w.least for w in sure), 1) or 1.0
-    steps = [window.nearest(mean) for window in windows]
-    positions, doubt = _positions(lines, steps, k)
-    if positions is None:
-        warnings.append(RunWarning("positions_unknown", "rates by position do not fit the counts of their windows"))
-    if doubt:
-        said = f"counts by position are recovered from rounded rates: off by {doubt:,} of {sum(steps):,} at most"
-        warnings.append(RunWarning("positions_recovered", said))
-    row = aggregate.row(
-        context.dataset, path, steps=sum(steps), drafted=drafted, accepted=accepted, per_position=positions, k=k
-    )
-    return aggregate.run("", [row], k, warnings)
-
-
-def _constant(lines: list[_Line], k: int | None) -> list[_Window] | None:
-    """Return the windows when all drafts are of length k: then the drafted tokens tell the steps."""
-    if not k or any(line.drafted % k or not _fits(line, line.drafted // k) for line in lines):
-        return None
-    return [_Window(line, line.drafted // k, line.drafted // k) for line in lines]
-
-
-def _fits(line: _Line, steps: int) -> bool:
-    """Tell whether so many steps print the mean of a line."""
-    length, decimals = line.length or (0.0, 0)
-    printed = 1 + line.accepted / steps if steps else 1.0
-    return abs(printed - length) <= 0.5000001 * 10.0**-decimals
-
-
-def _possible(line: _Line, k: int | None) -> _Window:
-    """Return how many steps a window may be of when drafts differ in length."""
-    least, most = -(-line.drafted // (k or MAX_DRAFTED)), line.drafted
-    length, decimals = line.length or (1.0, 2)
-    found = recover.steps(length, decimals, line.accepted, most) if line.accepted else range(least, most + 1)
-    possible = [n for n in (found[:_SEARCHED] if len(found) > _SEARCHED else found) if n >= least]
-    if line.rates and line.accepted:
-        possible = [n for n in possible if recover.hits(*line.rates, n, line.accepted)] or possible
-    return _Window(line, min(possible, default=least), max(possible, default=most))
-
-
-def _positions(lines: list[_Line], steps: list[int], k: int | None) -> tuple[list[int] | None, int]:
-    """Return the accepted tokens by position, None where a window's rates do not fit its counts, and their doubt."""
-    total, doubt = [0] * (k or 0), 0
-    for line, n in zip(lines, steps, strict=True):
-        found = recover.hits(*line.rates, n, line.accepted) if line.rates else None
-        if found is None:
-            return None, 0
-        doubt += found.doubt
-        counts = [*found.counts, *[0] * (len(total) - len(found.counts))]
-        total = [a + b for a, b in zip(total, counts, strict=True)]
-    return total or None, doubt
 
 
 def _tokens_only(lines: list[_Line], context: Context, path: str) -> Run:
