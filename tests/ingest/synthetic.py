@@ -252,3 +252,11 @@ def _quantile(values, share):
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def without_draws(run):
+    """Take out of a run's JSON what is drawn at random: two ways of writing it down are two evaluations, and each has
+    a random stream of its own."""
+    for row in run["datasets"] + run["families"]:
+        del row["tau_se_bootstrap"]
+    return run

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import specdash
-from tests.ingest.synthetic import DATASETS, PER_DATASET, Shape, responses, write
+from tests.ingest.synthetic import DATASETS, PER_DATASET, Shape, responses, without_draws, write
 
 ALL = len(DATASETS) * PER_DATASET
 IDS = ["int", "uuid", "text"]
@@ -20,7 +20,7 @@ def made():
 
 def run_of(path):
     (run,) = specdash.load(path).document["runs"]
-    return run
+    return without_draws(run)
 
 
 def warnings_of(run):
