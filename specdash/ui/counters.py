@@ -15,6 +15,7 @@ from specdash.live.policy import HOSTS, of_dashboard
 from specdash.live.watch import Watch, Watches
 from specdash.live.window import Window
 from specdash.report import tables
+from specdash.report.exports import Origin
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError, Run
 from specdash.store import home
@@ -118,7 +119,12 @@ def _watch(watch: Watch) -> None:
             )
         points = list(watch.points)
     if any(point.steps for point in points):
-        figures.show(charts.tau_over_time(points, figures.theme()), f"figure_tau_{key}", file=f"tau_over_time_{key}")
+        figures.show(
+            charts.tau_over_time(points, figures.theme()),
+            f"figure_tau_{key}",
+            name="tau_over_time",
+            origin=_origin(state.url),
+        )
     with st.container(horizontal=True):
         if not state.stopped:
             st.button("Stop mark", key=f"stop-{key}", on_click=watch.stop, icon=":material/stop:")
@@ -171,7 +177,11 @@ def _run(run: Run, key: str) -> None:
 
 def _table(table: tables.Table, run: Run, key: str) -> None:
     family_of = families.load(library.store().families_file())
-    show(table, Subject.of(run, family_of).rows, f"table-{key}", file=f"counters_{table.key}")
+    show(table, Subject.of(run, family_of).rows, f"table-{key}", origin=_origin(run.name))
+
+
+def _origin(name: str) -> Origin:
+    return Origin(None, "counters that no library keeps", name)
 
 
 def pasted() -> None:

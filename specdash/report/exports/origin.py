@@ -23,13 +23,13 @@ class Origin:
     """The version, the evaluation and what of it.
 
     Attributes:
-        id: Of the evaluation.
+        id: Of the evaluation; None for numbers that no library keeps.
         title: Of the evaluation.
         run: Name of the run.
         datasets: Chosen datasets, None for all.
     """
 
-    id: str
+    id: str | None
     title: str
     run: str
     datasets: tuple[str, ...] | None = None
@@ -46,7 +46,7 @@ class Origin:
 
     def columns(self) -> dict[str, str]:
         """Return the columns that name the origin in every row of a CSV."""
-        return {"evaluation": self.id, "run": self.run, "specdash": VERSION}
+        return {"evaluation": self.id or "", "run": self.run, "specdash": VERSION}
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata of a Parquet file; ``datasets`` is JSON."""
@@ -64,4 +64,5 @@ class Origin:
 
     def __str__(self) -> str:
         scope = f", only {', '.join(self.datasets)}" if self.datasets else ""
-        return legible(f"specdash {VERSION}, evaluation {self.id}, run {self.run}{scope}")
+        evaluation = f"evaluation {self.id}" if self.id else self.title
+        return legible(f"specdash {VERSION}, {evaluation}, run {self.run}{scope}")
