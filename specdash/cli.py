@@ -19,6 +19,7 @@ from specdash import families, ingest, report
 from specdash._version import VERSION
 from specdash.cli_bench import bench
 from specdash.cli_probe import probe
+from specdash.formats.table.columns import FIELDS
 from specdash.metrics import seed
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
 from specdash.store import Store, home
@@ -73,11 +74,10 @@ def _settings(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
 
 
 def _columns(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Parse ``ours=theirs`` pairs."""
-    pairs = [pair.partition("=")[::2] for pair in given]
-    if wrong := next((given[i] for i, (ours, theirs) in enumerate(pairs) if not ours.strip() or not theirs), None):
+    """Parse ``ours=theirs`` pairs; theirs is empty for what no column is."""
+    if wrong := next((pair for pair in given if not pair.partition("=")[0].strip() or "=" not in pair), None):
         raise click.BadParameter(f"{wrong!r} is not of the form accepted=COLUMN")
-    return {ours.strip(): theirs for ours, theirs in pairs}
+    return {ours.strip(): theirs for ours, _, theirs in (pair.partition("=") for pair in given)}
 
 
 def _said(command: Callable[..., None]) -> Callable[..., None]:
@@ -97,7 +97,7 @@ def _said(command: Callable[..., None]) -> Callable[..., None]:
             multiple=True,
             metavar="OURS=COLUMN",
             callback=_columns,
-            help="Say which column of a table is what, e.g. accepted=n_ok.",
+            help=f"Say which column of a table is what, e.g. accepted=n_ok: {', '.join(FIELDS)}. Empty: no column is.",
         ),
         click.option(
             "--bonus",

@@ -105,22 +105,36 @@ class Unsaid(InputError):
 
     Attributes:
         asks: What is asked: "k", "bonus" or "map".
-        columns: Columns of the file, where he is asked which is what.
+        columns: Columns of the file, where it is a table.
+        known: What the names of its columns tell: the column by what it is.
+        rows: Its first rows, line and cells (as text or as JSON has them): enough to see what an answer would give.
     """
 
     asks: str = ""
     columns: tuple[str, ...] = ()
+    known: dict[str, str] = {}  # noqa: RUF012  (set on instances alone)
+    rows: tuple[tuple[int, tuple[Any, ...]], ...] = ()
 
     @classmethod
-    def about(cls, asks: str, problem: str, *, columns: tuple[str, ...] = (), **where: Any) -> Unsaid:
+    def about(
+        cls,
+        asks: str,
+        problem: str,
+        *,
+        columns: tuple[str, ...] = (),
+        known: dict[str, str] | None = None,
+        rows: tuple[tuple[int, tuple[Any, ...]], ...] = (),
+        **where: Any,
+    ) -> Unsaid:
         """Return the error that asks for an option by its name on the command line."""
         option = {"k": "--k N", "bonus": "--bonus in or --bonus out", "map": "--map accepted=COLUMN"}[asks]
         error = cls(problem, expected=f"{option} to say it", **where)
-        error.asks, error.columns = asks, columns
+        error.asks, error.columns, error.known, error.rows = asks, columns, dict(known or {}), rows
         return error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return *super().__reduce__(), {"asks": self.asks, "columns": self.columns}
+        said = {"asks": self.asks, "columns": self.columns, "known": self.known, "rows": self.rows}
+        return *super().__reduce__(), said
 
 
 def _rebuild(

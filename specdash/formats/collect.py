@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from specdash.formats import stepload
+from specdash.formats.growing import Numbers, Texts
 from specdash.schema import (
     COUNTS,
     LATENCIES,
@@ -29,9 +29,9 @@ MOST = 2**53
 """Counts up to here are exact as a float too."""
 
 _LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
-_BATCH = 500_000  # values that wait in memory before they become a frame or a file
 
-_STEP_ROWS = pl.Schema({"response": pl.Int32, "drafted": pl.Int16, "accepted": pl.Int16})
+STEP_ROWS = pl.Schema({"response": pl.Int32, "drafted": pl.Int16, "accepted": pl.Int16})
+"""Ordered steps before their responses have names."""
 
 
 @dataclass(frozen=True)
@@ -58,73 +58,6 @@ class Drafting:
         return self.outcomes is not None and all(drafted is not None for drafted, _ in self.outcomes)
 
 
-class _Numbers:
-    """A table of counts that grows by rows; a batch of them becomes a frame, or a file where there is a folder.
-
-    Args:
-        schema: Its columns.
-        folder: Where the batches go, None to keep them in memory.
-    """
-
-    def __init__(self, schema: pl.Schema, folder: Path | None = None) -> None:
-        self.schema, self.folder = schema, folder
-        self.frames: list[pl.DataFrame] = []
-        self.files: list[Path] = []
-        self._columns = [array("q") for _ in schema]
-
-    def add(self, *row: int | None) -> None:
-        """Add a row."""
-        for column, value in zip(self._columns, row, strict=True):
-            column.append(-1 if value is None else value)
-        if len(self._columns[0]) >= _BATCH:
-            self.flush()
-
-    def flush(self) -> None:
-        """Put away what has come since the last batch."""
-        series = (
-            pl.Series(name, found, dtype=pl.Int64) for name, found in zip(self.schema, self._columns, strict=True)
-        )
-        known = (pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(kind) for name, kind in self.schema.items())
-        frame = pl.DataFrame(list(series)).select(known)
-        self._columns = [array("q") for _ in self.schema]
-        if self.folder is None:
-            self.frames.append(frame)
-        elif frame.height:
-            self.files.append(self.folder / f"batch{len(self.files)}.parquet")
-            frame.write_parquet(self.files[-1], compression="zstd", compression_level=1)
-
-    def frame(self) -> pl.DataFrame:
-        """Return all rows."""
-        self.flush()
-        return pl.concat(self.frames)
-
-
-class _Texts:
-    """A table of texts that grows by rows; polars keeps them in a fraction of the memory that Python takes."""
-
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.schema = pl.Schema(dict.fromkeys(columns, pl.String()))
-        self.height = 0
-        self._rows: list[tuple[str | None, ...]] = []
-        self._frames: list[pl.DataFrame] = []
-
-    def add(self, *row: str | None) -> None:
-        """Add a row."""
-        self._rows.append(row)
-        self.height += 1
-        if len(self._rows) >= _BATCH // 10:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=self.schema, orient="row"))
-        self._rows = []
-
-    def frame(self) -> pl.DataFrame:
-        """Return all rows."""
-        self._flush()
-        return pl.concat(self._frames)
-
-
 class Responses:
     """The responses of one run.
 
@@ -136,9 +69,9 @@ class Responses:
     def __init__(self, workspace: Path, path: str) -> None:
         self.workspace, self.path = workspace, path
         self.warnings: list[RunWarning] = []
-        self._texts = _Texts(("request", "dataset", "prompt"))
-        self._numbers = _Numbers(pl.Schema({"copy": pl.Int32, "output_tokens": pl.Int64}))
-        self._counts, self._sums, self._steps = _Numbers(COUNTS), _Numbers(SUMS), _Numbers(_STEP_ROWS, workspace)
+        self._texts = Texts(("request", "dataset", "prompt"))
+        self._numbers = Numbers(pl.Schema({"copy": pl.Int32, "output_tokens": pl.Int64}))
+        self._counts, self._sums, self._steps = Numbers(COUNTS), Numbers(SUMS), Numbers(STEP_ROWS, workspace)
         self._latencies: list[tuple[Any, ...]] = []
         self._unordered = 0
 
@@ -187,13 +120,14 @@ class Responses:
         row = {"dataset": dataset, "response": len(self) - 1 if logged else None} | times
         self._latencies.append(tuple(row.get(column) for column in LATENCIES))
 
-    def run(self, name: str, k: int | None, config: Mapping[str, Any] | None = None) -> Run:
+    def run(self, name: str, k: int | None, config: Mapping[str, Any] | None = None, *, k_listed: bool = True) -> Run:
         """Return the run of all responses, with ordered steps where every response has them.
 
         Args:
             name: Its label.
             k: Largest number of drafted tokens in a step, where the source says it.
             config: What the files say of the run.
+            k_listed: Whether the source lists all positions, so that the deepest one that was accepted tells K.
 
         Without responses it is a run of the latencies alone, as of a baseline.
 
@@ -210,12 +144,11 @@ class Responses:
             )
         responses = self._responses()
         counts, sums = self._counts.frame(), self._sums.frame()
-        longest = max((n for n in (counts["drafted"].max(), counts["accepted"].max()) if n is not None), default=None)
-        steps = self._ordered(responses) if not self._unordered and counts.height else None
+        steps = write_steps(self._steps, responses, self.workspace) if not self._unordered and counts.height else None
         return Run(
             name=name,
             granularity=Granularity.STEP if steps else Granularity.RESPONSE,
-            k=max((n for n in (k, longest) if n is not None), default=None),
+            k=longest(counts, 0 if k is None and k_listed and counts.height else k),
             config=said,
             warnings=tuple(self.warnings),
             responses=responses,
@@ -227,9 +160,7 @@ class Responses:
 
     def _responses(self) -> pl.DataFrame:
         frame = pl.concat([self._texts.frame(), self._numbers.frame()], how="horizontal")
-        order = pl.int_range(pl.len()).over("dataset", "prompt")
-        copies = pl.when(pl.col("prompt").is_not_null()).then(pl.coalesce("copy", order))
-        frame = self._distinct(frame).with_columns(copy=copies).with_row_index("response")
+        frame = with_copies(self._distinct(frame)).with_row_index("response")
         return frame.select(pl.col(column).cast(kind) for column, kind in RESPONSES.items())
 
     def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -246,19 +177,47 @@ class Responses:
         named = pl.col("request") + pl.when(again > 0).then(pl.format(" ({})", again + 1)).otherwise(pl.lit(""))
         return frame.with_columns(request=named)
 
-    def _ordered(self, responses: pl.DataFrame) -> Path:
-        """Write the ordered steps, a batch at a time."""
-        self._steps.flush()
-        target = self.workspace / "steps.parquet"
-        requests = responses.select("response", "request")
-        for file in self._steps.files:
-            batch = pl.read_parquet(file, glob=False)
-            named = batch.join(requests, on="response", how="left", maintain_order="left")
-            named.select("request", "drafted", "accepted").write_parquet(file, compression="zstd")
-        stepload.join(self._steps.files, target)
-        for file in self._steps.files:
-            file.unlink()
-        return target
+
+def with_copies(responses: pl.DataFrame) -> pl.DataFrame:
+    """Number the copies of a prompt by their order, where the source does not."""
+    order = pl.int_range(pl.len()).over("dataset", "prompt")
+    copies = pl.when(pl.col("prompt").is_not_null()).then(pl.coalesce("copy", order))
+    return responses.with_columns(copy=copies.cast(pl.Int32))
+
+
+def write_steps(rows: Numbers, responses: pl.DataFrame, workspace: Path) -> Path:
+    """Write ordered steps (schema.STEPS) a batch at a time, and return the Parquet file.
+
+    Args:
+        rows: Steps by the number of their response, batched into files; they are used up.
+        responses: ``response, request``.
+        workspace: Where the file goes.
+    """
+    rows.flush()
+    target = workspace / "steps.parquet"
+    requests = responses.select("response", "request")
+    for file in rows.files:
+        batch = pl.read_parquet(file, glob=False)
+        named = batch.join(requests, on="response", how="left", maintain_order="left")
+        named.select("request", "drafted", "accepted").write_parquet(file, compression="zstd")
+    stepload.join(rows.files, target)
+    for file in rows.files:
+        file.unlink()
+    return target
+
+
+def longest(counts: pl.DataFrame, k: int | None) -> int | None:
+    """Return the K of outcome counts: no step drafted more, and none accepted more.
+
+    It is not known where the source says the length of no draft: the most tokens that happened to be accepted are no K.
+
+    Args:
+        counts: schema.COUNTS.
+        k: Where the source says it.
+    """
+    if k is None and counts["drafted"].null_count() == counts.height:
+        return None
+    return max((n for n in (k, counts["drafted"].max(), counts["accepted"].max()) if n is not None), default=None)
 
 
 def check(drafting: Drafting, path: str, line: int | None) -> None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from specdash.formats.base import File
-from specdash.schema import Bonus, Run, Semantics
+from specdash.schema import Bonus, Run, RunWarning, Semantics, Unsaid
 
 
 class Together(StrEnum):
@@ -33,6 +33,7 @@ class Context:
         k: Draft length by the user or a configuration beside the files, None when neither says it.
         bonus: Whether lengths count the bonus token, by the user; None when he did not say.
         columns: Column of a table by our name for it, by the user.
+        ask: Whether the user is there to be asked what the reading can do without.
         say: Called with a stage of the reading, for people.
     """
 
@@ -41,7 +42,25 @@ class Context:
     k: int | None = None
     bonus: Bonus | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    ask: bool = False
     say: Callable[[str], None] = lambda _: None
+
+    def without_k(self, path: str, why: str) -> list[RunWarning]:
+        """Return the warning that K is not known, none where it is; ask for it where somebody is there to be asked.
+
+        Args:
+            path: File that does not say it.
+            why: How it comes that it does not, as a sentence without a full stop.
+
+        Raises:
+            Unsaid: The user is asked.
+        """
+        if self.k is not None:
+            return []
+        if self.ask:
+            raise Unsaid.about("k", why, file=path)
+        lost = "nothing by draft position is known, nor what share of the drafts was accepted; --k N says it"
+        return [RunWarning("k_unknown", f"{path}: {why}: {lost}")]
 
 
 @dataclass(frozen=True)

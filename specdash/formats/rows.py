@@ -17,6 +17,9 @@ WHOLE = r"\+?[0-9]+(\.0*)?"
 BLANK = " \t\n\v\f\r\xa0\ufeff"
 """Characters around a cell that say nothing."""
 
+LONGEST_CELL = 1 << 17
+"""Characters that a cell of a log may have."""
+
 _PLAIN = b"0123456789,\r\n"
 _BLANKS = [c.encode() for c in BLANK if c not in " \r\n"]
 _CHUNK = 1 << 20
@@ -72,6 +75,11 @@ def is_number(cell: str) -> bool:
     return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", cell.strip(BLANK)) is not None
 
 
+def is_whole(cell: str) -> bool:
+    """Tell whether a cell is a whole number, not negative, as a log may write it."""
+    return re.fullmatch(WHOLE, cell) is not None
+
+
 def check(file: str, line: int, request: str, drafted: str, accepted: str) -> tuple[str, int, int]:
     """Return the step that three cells spell.
 
@@ -97,7 +105,7 @@ def _whole(file: str, line: int, column: str, cell: str) -> int:
     cell = cell.strip(BLANK)
     if not cell:
         raise InputError(f"{column} is empty", file=file, line=line, expected=_EXPECTED)
-    whole = re.fullmatch(WHOLE, cell) is not None
+    whole = is_whole(cell)
     if whole and (value := float(cell)) <= MAX_DRAFTED:  # a float first: int() refuses thousands of digits
         return int(value)
     if not is_number(cell):
@@ -131,24 +139,37 @@ def rewrite(source: Path, name: str, columns: dict[str, int], width: int, header
     count = 0
     with target.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
-        for number, (line, cells) in enumerate(_rows(source, name)):
+        for number, (line, cells) in enumerate(records(source, name)):
             if header and not number:
                 continue
             if len(cells) == width + 1 and not cells[-1].strip(BLANK):
                 cells.pop()  # a comma at the end of a row, to which DuckDB does not object either
             if len(cells) != width:
-                _wrong_width(source, name, line, cells, width)
+                raise wrong_width(source, name, line, cells, width)
             writer.writerow(check(name, line, *(cells[columns[c]] for c in ("request", "drafted", "accepted"))))
             count += 1
     return count
 
 
-def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and cells of every row that is not blank."""
+def records(
+    source: Path, name: str, separator: str = ",", longest: int = LONGEST_CELL
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and cells of every row that is not blank.
+
+    Args:
+        source: The file.
+        name: Its path inside the evaluation, for messages.
+        separator: Between cells.
+        longest: Characters that a cell may have.
+
+    Raises:
+        InputError: It is not CSV of that separator, or not UTF-8; the message names the line.
+    """
     line = 1
     with source.open(encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, strict=True, skipinitialspace=True)
+        reader = csv.reader(stream, strict=True, skipinitialspace=True, delimiter=separator)
         while True:
+            csv.field_size_limit(longest)  # Python has one for all readers
             try:
                 cells = next(reader, None)
             except csv.Error as error:
@@ -162,15 +183,15 @@ def _rows(source: Path, name: str) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
 
 
-def _wrong_width(source: Path, name: str, line: int, cells: list[str], width: int) -> NoReturn:
+def wrong_width(source: Path, name: str, line: int, cells: list[str], width: int) -> InputError:
+    """Return the error that a row has not as many cells as the table has columns."""
     with source.open("rb") as stream:
         lines = sum(1 for _ in stream)
         stream.seek(-1, 2)
         cut = stream.read() not in b"\r\n" and len(cells) < width and line >= lines
     problem = "the last row is cut off" if cut else "wrong number of columns"
-    raise InputError(
-        problem, file=name, line=line, found=f"{len(cells)} ({','.join(cells)})", expected=f"{width} columns"
-    )
+    found = f"{len(cells)} ({','.join(cells)})"
+    return InputError(problem, file=name, line=line, found=found, expected=f"{width} columns")
 
 
 def _wrong_encoding(source: Path, name: str) -> NoReturn:

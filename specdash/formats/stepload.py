@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -98,6 +99,21 @@ def parquet_rows(source: Path, name: str) -> int:
     """
     try:
         return _connect().execute(f"SELECT count(*) FROM {_parquet(source, name)}").fetchone()[0]
+    except duckdb.Error as error:
+        raise _unreadable(source, name, error) from None
+
+
+def parquet_cells(source: Path, name: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    """Yield the cells of some columns of a Parquet file, row by row.
+
+    Raises:
+        InputError: It cannot be read.
+    """
+    wanted = ", ".join(f'"{column.replace(chr(34), chr(34) * 2)}"' for column in columns)
+    try:
+        result = _connect().execute(f"SELECT {wanted} FROM {_parquet(source, name)}")
+        while batch := result.fetchmany(10_000):
+            yield from batch
     except duckdb.Error as error:
         raise _unreadable(source, name, error) from None
 

@@ -22,6 +22,7 @@ def add(
     limits: Limits = DEFAULT_LIMITS,
     keep_original: bool = False,
     progress: Progress | None = None,
+    ask: bool = False,
 ) -> Evaluation:
     """Read an evaluation and store it, whole or not at all; one that is stored already is returned as it is.
 
@@ -32,8 +33,10 @@ def add(
         limits: What it may unpack to.
         keep_original: Keep a copy of the input beside what was read from it; not of an export, which is no more.
         progress: Called with a stage and the bytes done and in all; what it raises ends the reading.
+        ask: Whether the user is there to be asked what the reading can do without.
 
     Raises:
+        Unsaid: It does not say what only the user can; the library is as before.
         InputError: It cannot be read as a whole; the library is as before.
     """
     options, said = options or Options(), None
@@ -45,7 +48,7 @@ def add(
         if found:
             evaluation, said = exported.read(source, found, workspace, limits, progress)
         else:
-            evaluation = read_source(source, workspace, options, progress)
+            evaluation = read_source(source, workspace, options, progress, ask=ask)
         seen = checked(said.applied(evaluation) if said else evaluation, progress)
         findings = {run.name: run.checks for run in seen.runs}
         evaluation = replace(evaluation, runs=tuple(replace(run, checks=findings[run.name]) for run in evaluation.runs))

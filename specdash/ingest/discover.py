@@ -5,11 +5,14 @@ What producers recognise gives runs by itself (``units``); of the rest every fol
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from specdash.formats import FORMATS, File, Role, producers, recognise
 from specdash.formats.base import natural
+from specdash.formats.table import producer as table
+from specdash.formats.table.producer import TABLE
 from specdash.ingest.units import Unit, claimed
 from specdash.schema import InputError
 
@@ -50,17 +53,24 @@ class Discovered:
     unread: list[str]
 
 
-def discover(files: list[File], stem: str) -> Discovered:
+def discover(files: list[File], stem: str, columns: Mapping[str, str] | None = None) -> Discovered:
     """Sort the files of an evaluation into runs.
 
     Args:
         files: All of them.
         stem: The evaluation's own name, that of a run whose files lie at its top.
+        columns: Column of a table by our name for it, by the user: the tables that have them are read so.
 
     Raises:
-        InputError: No file is one that is known.
+        Unsaid: There are only tables whose columns nobody knows.
+        InputError: No file is one that is known, or no table has the columns that the user names.
     """
-    produced, left = claimed(files)
+    said = columns or {}
+    produced, left = claimed(files, lambda file: TABLE if table.holds(file, said) else producers.recognise(file))
+    if said and not any(unit.producer is TABLE for unit in produced):
+        raise InputError(
+            "no table has all columns of --map", file=stem, expected=", ".join(filter(None, said.values()))
+        )
     folders, unread = _recognised(left, alone=len(files) == 1)
     about = folders.pop_about()
     runs = {folder: roles for folder, roles in folders.items() if _is_run(folder, folders)}
@@ -72,14 +82,18 @@ def discover(files: list[File], stem: str) -> Discovered:
             if owner is None and role is Role.CONFIG and _below(folder, produced):
                 continue
             if owner is None:
-                unread += [file.path for file in members]
+                unread += members
             else:
                 runs[owner].setdefault(role, []).extend(members)
     unread += _superfluous(runs)
+    tables, unread = claimed(unread, lambda file: TABLE if _apart(file, runs) and TABLE.looks(file) else None)
+    produced += tables
     _inherit_configs(folders, runs)
     for unit in produced:
         unit.configs = _configs(unit.folder, folders)
     if not runs and not produced:
+        if question := table.question(sorted(files, key=lambda file: natural(file.path))):
+            raise question
         names = ", ".join(sorted(file.path for file in files)[:8]) + (", …" if len(files) > 8 else "")
         raise InputError(
             "nothing that can be read",
@@ -92,7 +106,9 @@ def discover(files: list[File], stem: str) -> Discovered:
         RunFiles(names[folder], {role: _sorted(found) for role, found in roles.items()})
         for folder, roles in runs.items()
     ]
-    return Discovered(made, [(names[unit.folder], unit) for unit in produced], about, sorted(unread))
+    return Discovered(
+        made, [(names[unit.folder], unit) for unit in produced], about, sorted(file.path for file in unread)
+    )
 
 
 def _tools() -> list[str]:
@@ -108,13 +124,18 @@ def _is_run(folder: PurePosixPath, folders: _Folders) -> bool:
     return Role.PRINTED in roles and not (Role.SAMPLES in roles and below_log)
 
 
-def _superfluous(runs: dict[PurePosixPath, dict[Role, list[File]]]) -> list[str]:
-    """Take out of the runs what their other files leave no use for, and return its paths."""
+def _superfluous(runs: dict[PurePosixPath, dict[Role, list[File]]]) -> list[File]:
+    """Take out of the runs what their other files leave no use for, and return it."""
     taken = []
     for roles in runs.values():
-        useless = Role.COUNTERS if Role.STEPS in roles else Role.SAMPLES
-        taken += [file.path for file in roles.pop(useless, [])]
+        taken += roles.pop(Role.COUNTERS if Role.STEPS in roles else Role.SAMPLES, [])
     return taken
+
+
+def _apart(file: File, runs: Collection[PurePosixPath]) -> bool:
+    """Tell whether a file lies neither below nor above a run's folder: a table there is about the run's own log."""
+    folder = PurePosixPath(file.path).parent
+    return not any(run in (folder, *folder.parents) or folder in run.parents for run in runs)
 
 
 class _Folders(dict[PurePosixPath, dict[Role, list[File]]]):
@@ -126,28 +147,32 @@ class _Folders(dict[PurePosixPath, dict[Role, list[File]]]):
         return min(found, key=lambda file: (file.path.count("/"), file.path), default=None)
 
 
-def _recognised(files: list[File], alone: bool) -> tuple[_Folders, list[str]]:
+def _recognised(files: list[File], alone: bool) -> tuple[_Folders, list[File]]:
     """Group the known files by folder. A step log that its name claims outdoes those its folder only seems to hold."""
     found: list[tuple[PurePosixPath, Role, bool, File]] = []
     unread = []
-    for file in files:
-        known = recognise(file)
-        if known is None and alone and file.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-            found.append(
-                (_ROOT, Role.STEPS, True, file)
-            )  # Given alone it is meant as a log: say what is wrong with it.
-        elif known is None:
-            unread.append(file.path)
+    known = [(file, recognise(file)) for file in files]
+    samples = any(format is not None and format[0].role is Role.SAMPLES for _, format in known)
+    for file, format in known:
+        if format is None and alone and _is_log(file):
+            found.append((_ROOT, Role.STEPS, True, file))
+        elif format is None or (format[0].role is Role.STEPS and table.outdoes_log(file, samples)):
+            unread.append(file)
         else:
-            found.append((PurePosixPath(file.path).parent, known[0].role, known[1], file))
+            found.append((PurePosixPath(file.path).parent, format[0].role, format[1], file))
     claimed = {folder for folder, role, named, _ in found if role is Role.STEPS and named}
     folders = _Folders()
     for folder, role, named, file in found:
         if role is Role.STEPS and not named and folder in claimed:
-            unread.append(file.path)
+            unread.append(file)
         else:
             folders.setdefault(folder, {}).setdefault(role, []).append(file)
     return folders, unread
+
+
+def _is_log(file: File) -> bool:
+    """Tell whether a file that is no table can only be meant as a step log: then it is said what is wrong with it."""
+    return file.name.lower().endswith((".csv", ".csv.gz", ".parquet")) and table.question([file]) is None
 
 
 def _owner(folder: PurePosixPath, runs: dict[PurePosixPath, dict[Role, list[File]]]) -> PurePosixPath | None:

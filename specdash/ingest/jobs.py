@@ -17,12 +17,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from specdash.ingest.read import Options, evaluation_id
+from specdash.ingest.options import Options, Question, evaluation_id
 from specdash.schema import InputError
 from specdash.store import Store
 
@@ -37,6 +37,7 @@ class State(StrEnum):
 
     QUEUED = "queued"
     RUNNING = "running"
+    ASKING = "asking"
     CANCELLING = "cancelling"
     DONE = "done"
     FAILED = "failed"
@@ -44,7 +45,7 @@ class State(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether the job still waits or works."""
+        """Whether the job still waits for its turn or works; one that asks waits for its user."""
         return self in (State.QUEUED, State.RUNNING, State.CANCELLING)
 
 
@@ -62,7 +63,9 @@ class Job:
         total: Units of the stage in all, None when not known.
         evaluation: Id of the evaluation, once it is in the library.
         present: Whether the library had it already.
-        error: Why it failed.
+        error: Why it failed, or could not be read with the answer when it asks again.
+        question: What the user is asked, when it asks.
+        options: What he has said.
     """
 
     key: str
@@ -75,6 +78,8 @@ class Job:
     evaluation: str | None = None
     present: bool = False
     error: str | None = None
+    question: Question | None = None
+    options: Options = field(default_factory=Options)
 
 
 class Jobs:
@@ -117,12 +122,24 @@ class Jobs:
             key = digest.hexdigest()
             with self._lock:
                 known = self._jobs.get(key)
-                if known and (known.state.active or (known.state is State.DONE and known.evaluation in self._store)):
+                if known and (known.state.active or known.state is State.ASKING or self._is_kept(known)):
                     return known
                 job = self._jobs[key] = Job(key, name, size)
                 self._inputs[key] = (path, opened.pop_all())
         self._waiting.put(key)
         return job
+
+    def _is_kept(self, job: Job) -> bool:
+        return job.state is State.DONE and job.evaluation in self._store
+
+    def answer(self, key: str, options: Options) -> None:
+        """Go on with a job that asks, with what the user says; he is not asked again what can be done without."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or job.state is not State.ASKING:
+                return
+            self._jobs[key] = replace(job, state=State.QUEUED, stage="", error=None, options=options)
+        self._waiting.put(key)
 
     def all(self) -> list[Job]:
         """Return the jobs in the order they came."""
@@ -130,10 +147,10 @@ class Jobs:
             return list(self._jobs.values())
 
     def cancel(self, key: str) -> None:
-        """End a job that waits or works; one that has ended, or stores what it has read just then, is done."""
+        """End a job that waits, asks or works; one that has ended, or stores what it has read just then, is done."""
         with self._lock:
             job = self._jobs.get(key)
-            if job and job.state is State.QUEUED:
+            if job and job.state in (State.QUEUED, State.ASKING):
                 self._jobs[key] = replace(job, state=State.CANCELLED)
                 self._inputs.pop(key)[1].close()
             elif job and job.state is State.RUNNING:
@@ -144,6 +161,8 @@ class Jobs:
         with self._lock:
             if key in self._jobs and not self._jobs[key].state.active:
                 del self._jobs[key]
+                if key in self._inputs:  # of a job that asked
+                    self._inputs.pop(key)[1].close()
 
     def _update(self, key: str, *, only: Callable[[Job], bool] = lambda _: True, **changes: Any) -> bool:
         """Change a job, if it is still known; tell whether it was changed."""
@@ -163,21 +182,27 @@ class Jobs:
             key = self._waiting.get()
             if not self._update(key, state=State.RUNNING, only=lambda job: job.state is State.QUEUED):
                 continue
-            path, opened = self._inputs.pop(key)
+            path, opened = self._inputs[key]
             try:
                 outcome = self._run(key, path)
             except Exception as error:  # The queue has to go on whatever one job runs into.
                 outcome = {"state": State.FAILED, "error": str(error)}
-            finally:
+            if outcome["state"] is not State.ASKING:  # then the input is read again with the answer
+                del self._inputs[key]
                 opened.close()
-                # A killed child leaves its own workspace behind; giving out a new one sweeps it.
-                with self._store.workspace():
-                    pass
+            # A killed child leaves its own workspace behind; giving out a new one sweeps it.
+            with self._store.workspace():
+                pass
             self._update(key, **outcome)
 
     def _run(self, key: str, path: Path) -> dict[str, Any]:
         """Run the child and return how the job ended."""
-        command = [sys.executable, "-m", "specdash.ingest.worker", str(path), str(self._store.root)]
+        with self._lock:
+            options, question = self._jobs[key].options, self._jobs[key].question
+        said = json.dumps(options.as_dict())
+        command = [sys.executable, "-m", "specdash.ingest.worker", str(path), str(self._store.root), said]
+        if question is None or not (question.columns or question.asks == "k"):
+            command.append("ask")
         child = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -186,10 +211,10 @@ class Jobs:
             text=True,
             env=_environment(),
         )
-        said: dict[str, Any] = {}
+        heard: dict[str, Any] = {}
         errors: list[str] = []
         readers = [
-            threading.Thread(target=self._listen, args=(key, child, said), daemon=True),
+            threading.Thread(target=self._listen, args=(key, child, heard), daemon=True),
             threading.Thread(target=lambda: errors.extend(child.stderr), daemon=True),
         ]
         for reader in readers:
@@ -198,18 +223,22 @@ class Jobs:
         for reader in readers:
             reader.join()
         child.stdin.close()
-        id = said.get("id", evaluation_id(key, Options()))
+        id = heard.get("id", evaluation_id(key, options))
         if id in self._store:  # Also when the child was killed between storing it and saying so.
-            return {"state": State.DONE, "evaluation": id, "present": said.get("present", False)}
+            return {"state": State.DONE, "evaluation": id, "present": heard.get("present", False)}
         if self._is_cancelled(key):
             return {"state": State.CANCELLED}
-        reason = said.get("error") or killed or _last_words(errors, child.returncode)
+        if "question" in heard:
+            return {"state": State.ASKING, "question": Question.told(heard["question"]), "error": None}
+        if question is not None and "error" in heard:  # The answer may be what is wrong.
+            return {"state": State.ASKING, "question": question, "error": heard["error"]}
+        reason = heard.get("error") or killed or _last_words(errors, child.returncode)
         return {"state": State.FAILED, "error": reason}
 
-    def _listen(self, key: str, child: subprocess.Popen, said: dict[str, Any]) -> None:
+    def _listen(self, key: str, child: subprocess.Popen, heard: dict[str, Any]) -> None:
         for line in child.stdout:
             message = json.loads(line)
-            said.update(message)
+            heard.update(message)
             if "stage" in message:
                 self._update(key, **message)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from specdash.schema import Bonus
+from specdash.schema import Bonus, Unsaid
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,38 @@ class Options:
         """
         bonus = stored.get("bonus")
         return cls(stored.get("config", {}), None if bonus is None else Bonus(bonus), stored.get("map", {}))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What only the user can say of an evaluation; see schema.Unsaid.
+
+    Attributes:
+        asks: What is asked: "k", "bonus" or "map".
+        problem: Why.
+        file: Of which file.
+        columns: Columns of the file, where it is a table.
+        known: What the names of its columns tell: the column by what it is.
+        rows: Its first rows, line and cells.
+    """
+
+    asks: str
+    problem: str
+    file: str = ""
+    columns: tuple[str, ...] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[tuple[int, tuple[Any, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, unsaid: Unsaid) -> Question:
+        """Return the question of an error."""
+        return cls(unsaid.asks, unsaid.problem, unsaid.file or "", unsaid.columns, unsaid.known, unsaid.rows)
+
+    @classmethod
+    def told(cls, found: Mapping[str, Any]) -> Question:
+        """Return the question that a child process told as JSON."""
+        rows = tuple((line, tuple(cells)) for line, cells in found["rows"])
+        return cls(**{**found, "columns": tuple(found["columns"]), "rows": rows})
 
 
 def evaluation_id(sha256: str, options: Options) -> str:

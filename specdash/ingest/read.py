@@ -52,6 +52,7 @@ def read(
         progress: Called with a stage and the bytes done and in all; what it raises ends the reading.
 
     Raises:
+        Unsaid: It does not say what only the user can.
         InputError: It cannot be read as a whole; the message says what is wrong where.
     """
     with open_source(path, workspace, limits, progress) as source:
@@ -61,17 +62,22 @@ def read(
         return checked(read_source(source, workspace, options or Options(), progress), progress)
 
 
-def read_source(source: Source, workspace: Path, options: Options, progress: Progress | None = None) -> Evaluation:
-    """Read an opened evaluation; see ``read``. It is not checked yet."""
+def read_source(
+    source: Source, workspace: Path, options: Options, progress: Progress | None = None, *, ask: bool = False
+) -> Evaluation:
+    """Read an opened evaluation; see ``read``. It is not checked yet.
+
+    With ``ask`` an Unsaid is also raised for what the reading can do without.
+    """
     try:
         source.name.encode()
     except UnicodeEncodeError:
         raise InputError("has a name that is not UTF-8 text", file=source.name) from None
-    found = discover(list(source.members), source.stem)
+    found = discover(list(source.members), source.stem, options.columns)
     about = config.read_about(found.about) if found.about else {}
     if options.config:
         check_settings(dict(options.config), "--set")
-    runs, unread = _runs(found, workspace, options, progress)
+    runs, unread = _runs(found, workspace, options, progress, ask)
     runs = [_unpooled(replace(run, config_set=dict(options.config))) for run in runs]
     return Evaluation(
         id=evaluation_id(source.sha256, options),
@@ -87,7 +93,7 @@ def read_source(source: Source, workspace: Path, options: Options, progress: Pro
 
 
 def _runs(
-    found: Discovered, workspace: Path, options: Options, progress: Progress | None
+    found: Discovered, workspace: Path, options: Options, progress: Progress | None, ask: bool
 ) -> tuple[list[Run], list[str]]:
     """Read every run, and tell the files that none uses.
 
@@ -102,7 +108,7 @@ def _runs(
     for number, (name, unit) in enumerate(found.units, start=len(found.runs)):
         say = _saying(progress, number, total)
         say(f"load {unit.files[0].path}")
-        runs, nothing = units.read(unit, name, _folder(workspace, number), options, say)
+        runs, nothing = units.read(unit, name, _folder(workspace, number), options, say, ask=ask)
         made += [(name, run.name, run) for run in runs]
         problems += [nothing] if nothing else []
     if not made:

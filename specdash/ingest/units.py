@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from specdash.formats import File, config, producers
+from specdash.formats import File, config
 from specdash.formats.base import natural
 from specdash.formats.producer import Context, Producer, belong_together, label_of
 from specdash.ingest.options import Options
@@ -31,8 +31,12 @@ class Unit:
     configs: list[File] = field(default_factory=list)
 
 
-def claimed(files: list[File]) -> tuple[list[Unit], list[File]]:
+def claimed(files: list[File], recognise: Callable[[File], Producer | None]) -> tuple[list[Unit], list[File]]:
     """Sort out the files that producers recognise.
+
+    Args:
+        files: All of them.
+        recognise: Returns the producer of a file, None where it has none.
 
     Returns:
         The units, in natural order of their files, and the files that are left.
@@ -40,7 +44,7 @@ def claimed(files: list[File]) -> tuple[list[Unit], list[File]]:
     units: dict[tuple[PurePosixPath, str, str], Unit] = {}
     left = []
     for file in sorted(files, key=lambda file: natural(file.path)):
-        producer = producers.recognise(file)
+        producer = recognise(file)
         if producer is None:
             left.append(file)
             continue
@@ -51,7 +55,7 @@ def claimed(files: list[File]) -> tuple[list[Unit], list[File]]:
 
 
 def read(
-    unit: Unit, name: str, workspace: Path, options: Options, say: Callable[[str], None]
+    unit: Unit, name: str, workspace: Path, options: Options, say: Callable[[str], None], *, ask: bool = False
 ) -> tuple[list[Run], NothingToRead | None]:
     """Read a unit's runs; their names are labels still, or "".
 
@@ -61,6 +65,7 @@ def read(
         workspace: Empty folder for what is written.
         options: What the user says.
         say: Called with a stage.
+        ask: Whether the user is there to be asked what the reading can do without.
 
     Returns:
         The runs, and why there are none where the files hold nothing.
@@ -78,6 +83,7 @@ def read(
         bonus=options.bonus,
         columns=options.columns,
         say=say,
+        ask=ask,
     )
     try:
         runs = unit.producer.read(unit.files, context)

@@ -1,8 +1,8 @@
 """The child process of an ingest job: adds one file to the library and reports as JSON lines on stdout.
 
 ``{"stage": …, "done": …, "total": …}`` while it works, at the end ``{"id": …, "present": …}`` (present: the library
-had it already) or ``{"error": …}``. It ends with its parent: when its standard input closes, nobody is left to hear
-the result.
+had it already), ``{"question": …}`` (Question) or ``{"error": …}``. It ends with its parent: when its standard input
+closes, nobody is left to hear the result.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import os
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from specdash.ingest.add import add
+from specdash.ingest.options import Options, Question
 from specdash.ingest.source import Limits
-from specdash.schema import InputError
+from specdash.schema import InputError, Unsaid
 from specdash.store import Store
 
 _INTERVAL = 0.1  # seconds between two reports of the same stage
@@ -46,13 +48,21 @@ class _Reporter:
 
 
 def main() -> None:
-    """Add the file named by the first argument to the library in the folder named by the second."""
+    """Add a file to the library.
+
+    Arguments: the file, the folder of the library, what the user says (Options as JSON), and "ask" where he is to be
+    asked also what the reading can do without.
+    """
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    path, root = map(Path, sys.argv[1:])
-    store = Store(root)
+    path, root, said, *ask = sys.argv[1:]
+    store, options = Store(Path(root)), Options.of(json.loads(said))
+    limits = Limits.from_env(os.environ)
     try:
         before = {entry.id for entry in store.list()}
-        evaluation = add(path, store, limits=Limits.from_env(os.environ), progress=_Reporter())
+        evaluation = add(Path(path), store, options=options, limits=limits, progress=_Reporter(), ask=ask == ["ask"])
+    except Unsaid as unsaid:
+        _say(question=asdict(Question.of(unsaid)))
+        sys.exit(1)
     except (InputError, OSError) as error:
         _say(error=str(error))
         sys.exit(1)

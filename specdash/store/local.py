@@ -8,6 +8,7 @@
     <root>/evaluations/<id>/checks.json            what the checks found, made again where it does not count any more
     <root>/evaluations/<id>/manifest.json          a folder without one does not exist
     <root>/families.toml                           the user's families of datasets
+    <root>/answers.json                            what people said of tables by their columns
     <root>/started                                 a dashboard has served this library
     <root>/tmp/<name>, <root>/tmp/<name>.lock      workspaces
     <root>/tmp/<id>.lock                           while its annotations are changed
@@ -30,6 +31,7 @@ import platformdirs
 from specdash.schema import Evaluation, InputError
 from specdash.store import adding, annotations, export, files, findings, manifest
 from specdash.store.annotations import Annotations, Scalar
+from specdash.store.answers import Answers
 from specdash.store.manifest import Entry
 from specdash.store.workspace import locked, workspace
 
@@ -250,6 +252,11 @@ class Store:
     def families_file(self) -> Path:
         """Return where the user's families of datasets are; the file may not exist."""
         return self.root / "families.toml"
+
+    @property
+    def answers(self) -> Answers:
+        """What people said of tables, by their columns."""
+        return Answers(self.root, self._temporary)
 
     def is_started(self) -> bool:
         """Tell whether a dashboard has served this library before."""

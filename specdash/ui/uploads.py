@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from specdash.ingest.jobs import Job, State
-from specdash.ui import library, selection, text
+from specdash.ui import asking, library, selection, text
 
-_TYPES = ["zip", "csv", "gz", "parquet", "json", "txt"]
+_TYPES = ["zip", "csv", "tsv", "gz", "parquet", "json", "jsonl", "ndjson", "txt", "log", "prom", "sse", "yaml", "yml"]
 _ROUND = "_upload_round"
 _CHUNK = 1 << 20
 _STAGES = {"hash": "Checking", "extract": "Unpacking"}
@@ -43,14 +43,16 @@ def _chunks(uploaded: Any) -> Iterator[bytes]:
 def jobs() -> None:
     """Show the jobs of this server; while one is active, look again twice a second."""
     active = any(job.state.active for job in library.jobs().all())
-    st.fragment(_jobs, run_every=0.5 if active else None)()
+    st.fragment(_jobs, run_every=0.5 if active else None)(active)
 
 
-def _jobs() -> None:
+def _jobs(looking: bool) -> None:
     if st.session_state.pop(_OPENED, False):
         st.rerun()  # A button of a fragment reruns the fragment alone; what was opened concerns the whole page.
     seen = st.session_state.setdefault(_SEEN, set())
     found = library.jobs().all()
+    if not looking and any(job.state.active for job in found):
+        st.rerun()  # One that asked goes on: look again until it has ended.
     for job in found:
         _job(job)
     ended = {job.key for job in found if not job.state.active} - seen
@@ -67,6 +69,9 @@ def _job(job: Job) -> None:
             st.progress(_share(job))
             if job.state is not State.CANCELLING:
                 st.button("Cancel", key=f"cancel-{job.key}", on_click=library.jobs().cancel, args=(job.key,))
+            return
+        if job.state is State.ASKING:
+            asking.ask(job)
             return
         if job.state is State.DONE:
             st.success("In the library already." if job.present else "Read and stored.", icon=":material/check:")

@@ -183,10 +183,12 @@ def test_any_samples(tmp_path, content, dataset):
         assert not (frame[column] < 0).any()
 
 
-def shown(folder, files):
+def shown(folder, files, said=None):
     """Read an evaluation of some files, show it in every form, and return it; None when it is refused."""
     evaluation = folder / "evaluation"
     evaluation.mkdir(exist_ok=True)
+    for old in evaluation.iterdir():
+        old.unlink()
     for name, content in files.items():
         (evaluation / name).write_bytes(content)
     workspace = folder / "workspace"
@@ -196,7 +198,7 @@ def shown(folder, files):
             path.unlink()
         old.rmdir()
     try:
-        read = ingest.read(evaluation, workspace)
+        read = ingest.read(evaluation, workspace, options=ingest.Options.of(said or {}))
     except InputError as error:
         assert "\n" not in str(error)
         return None
@@ -283,6 +285,52 @@ def test_any_run(tmp_path, samples_, log):
     document = shown(tmp_path, {"samples.jsonl": samples_, "spec_log.csv": log})
     for row in document["runs"][0]["datasets"] if document else []:
         assert row["responses"] >= 1
+
+
+# ---- tables of any columns
+
+TABLE_CELLS = st.one_of(
+    st.sampled_from("0 1 2 3 7 8 65 -1 2.5 7.0 1e3 nan x gsm8k [1,2] [] [1,null] NULL true".split()),
+    st.sampled_from(["", " ", "a b", "é", "\x00", "9" * 400]),
+)
+TABLE_NAMES = st.sampled_from(
+    "id request_id dataset prompt_id copy step k drafted accepted accept_lengths num_drafts tau new_tokens n x".split()
+)
+
+
+@st.composite
+def tables(draw):
+    """The text of a table, as CSV of some separator or as JSON lines, mostly of columns that are known."""
+    names = draw(st.lists(TABLE_NAMES, min_size=1, max_size=5))
+    rows = draw(st.lists(st.lists(TABLE_CELLS, min_size=len(names), max_size=len(names)), max_size=5))
+    if draw(st.booleans()):
+        cells = st.one_of(SCALARS, st.lists(SCALARS, max_size=3))
+        found = [
+            {name: draw(st.one_of(st.just(cell), cells)) for name, cell in zip(names, row, strict=True)} for row in rows
+        ]
+        return "x.jsonl", "".join(json.dumps(row) + "\n" for row in found)
+    separator = draw(st.sampled_from(",;\t"))
+    return "x.csv", "".join(separator.join(row) + "\n" for row in [names, *rows])
+
+
+SAID = st.fixed_dictionaries(
+    {},
+    optional={
+        "bonus": st.sampled_from(["in", "out"]),
+        "config": st.fixed_dictionaries({"k": st.integers(0, 8)}),
+        "map": st.dictionaries(st.sampled_from("accepted drafted steps request step accept_len".split()), TABLE_NAMES),
+    },
+)
+
+
+@relaxed
+@given(tables(), SAID, st.booleans(), st.binary(max_size=3))
+def test_any_table(tmp_path, table, said, mangle, noise):
+    name, text = table
+    content = text.encode("utf-8", "surrogatepass")
+    document = shown(tmp_path, {name: noise + content if mangle else content}, said)
+    for row in document["runs"][0]["datasets"] if document else []:
+        assert row["tau"] is None or 1 <= row["tau"] <= 65
 
 
 @relaxed

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import specdash
-from specdash.schema import InputError
+from specdash.schema import InputError, Unsaid
 
 LOG = "0,7,3\n1,7,5\n"
 SAMPLES = (
@@ -173,6 +173,9 @@ def test_a_single_file(tmp_path, name):
 def test_a_single_file_that_is_no_log_says_what_is_wrong(tmp_path):
     path = tmp_path / "trace.csv"
     path.write_text("x,y\n1,2\n")
+    with pytest.raises(Unsaid, match=r"trace.csv: which column is what is not clear; found columns x, y; expected"):
+        specdash.load(path)
+    path.write_text("x,y\n")
     with pytest.raises(InputError, match=r"trace.csv, line 1: no column for request and drafted and accepted; found"):
         specdash.load(path)
 

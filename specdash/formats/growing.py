@@ -1,0 +1,85 @@
+"""Tables that grow by rows, in little memory however many there are."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+_BATCH = 500_000  # values that wait in memory before they become a frame or a file
+
+
+class Numbers:
+    """A table of counts that grows by rows; a batch of them becomes a frame, or a file where there is a folder.
+
+    Args:
+        schema: Its columns.
+        folder: Where the batches go, None to keep them in memory.
+    """
+
+    def __init__(self, schema: pl.Schema, folder: Path | None = None) -> None:
+        self.schema, self.folder = schema, folder
+        self.frames: list[pl.DataFrame] = []
+        self.files: list[Path] = []
+        self._columns = [array("q") for _ in schema]
+
+    def add(self, *row: int | None) -> None:
+        """Add a row."""
+        for column, value in zip(self._columns, row, strict=True):
+            column.append(-1 if value is None else value)
+        if len(self._columns[0]) >= _BATCH:
+            self.flush()
+
+    def extend(self, *columns: Iterable[int]) -> None:
+        """Add rows, -1 standing for null."""
+        for column, values in zip(self._columns, columns, strict=True):
+            column.extend(values)
+        if len(self._columns[0]) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Put away what has come since the last batch."""
+        series = (
+            pl.Series(name, found, dtype=pl.Int64) for name, found in zip(self.schema, self._columns, strict=True)
+        )
+        known = (pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(kind) for name, kind in self.schema.items())
+        frame = pl.DataFrame(list(series)).select(known)
+        self._columns = [array("q") for _ in self.schema]
+        if self.folder is None:
+            self.frames.append(frame)
+        elif frame.height:
+            self.files.append(self.folder / f"batch{len(self.files)}.parquet")
+            frame.write_parquet(self.files[-1], compression="zstd", compression_level=1)
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows."""
+        self.flush()
+        return pl.concat(self.frames)
+
+
+class Texts:
+    """A table of texts that grows by rows; polars keeps them in a fraction of the memory that Python takes."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.schema = pl.Schema(dict.fromkeys(columns, pl.String()))
+        self.height = 0
+        self._rows: list[tuple[str | None, ...]] = []
+        self._frames: list[pl.DataFrame] = []
+
+    def add(self, *row: str | None) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        self.height += 1
+        if len(self._rows) >= _BATCH // 10:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._frames.append(pl.DataFrame(self._rows, schema=self.schema, orient="row"))
+        self._rows = []
+
+    def frame(self) -> pl.DataFrame:
+        """Return all rows."""
+        self._flush()
+        return pl.concat(self._frames)
