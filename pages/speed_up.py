@@ -4,39 +4,41 @@ import streamlit as st
 
 from specdash.report.sections import cards, speedup
 from specdash.report.sections.drafting import DEFAULT_ALPHA, DEFAULT_C, DEFAULT_K, Drafting, own
-from specdash.schema import Granularity
+from specdash.schema import MAX_DRAFTED, Granularity
 from specdash.ui import cards as card_row
-from specdash.ui import link, parts, text
-from specdash.ui.controls import choice, decimal, number, slider
+from specdash.ui import kept, parts, text
+from specdash.ui.controls import number
+from specdash.ui.dial import Quantity, dial
 from specdash.ui.page import begin
 
 DRAFTERS = {"one pass a block": True, "one pass a token": False}
+HUNDREDTHS = tuple(i / 100 for i in range(101))
+BLOCK = Quantity("draft_k", "Draft tokens a step, k", tuple(range(1, MAX_DRAFTED + 1)), whole=True)
+COST = Quantity(
+    "draft_c", "Draft cost c", HUNDREDTHS, "One pass of the drafter over one of the target. Nobody measured it here: "
+    "0.15 is what the benchmarking page assumes.", step=0.01,
+)  # fmt: skip
+ALPHA = Quantity("iid", "α of the i.i.d. model", HUNDREDTHS, "For curves that no run is behind.", step=0.01)
 
 selected = begin("Speed-up", Granularity.LATENCIES)
+kept.restore()
 subject = selected.subject
 rows = {row["dataset"]: row for row in reversed(subject.rows.datasets)}
 
 
 def controls():
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        drafter = choice("The drafter makes", list(DRAFTERS), "drafter")
-        name = choice_of_row()
+        drafter = kept.choice("The drafter makes", list(DRAFTERS), "drafter", horizontal=True)
+        name = kept.choice("Cards and curves of", list(rows), "of") if rows else None
         observed = number("Observed speed-up", 0.01, 100.0, "observed", "Time without speculation over time with it.")
     left, middle, right = st.columns(3)
     with left:
-        k = slider("Draft tokens a step, k", 1, 64, subject.k or DEFAULT_K, "draft_k")
+        k = dial(BLOCK, subject.k or DEFAULT_K)
     with middle:
-        c = decimal("Draft cost c", 0.0, 1.0, DEFAULT_C, "draft_c", "One pass of the drafter over one of the target.")
+        c = dial(COST, DEFAULT_C)
     with right:
-        alpha = decimal("α of the i.i.d. model", 0.0, 1.0, DEFAULT_ALPHA, "iid", "For curves that no run is behind.")
-    return Drafting(k, c, DRAFTERS[drafter], alpha, observed), name
-
-
-def choice_of_row():
-    if not rows:
-        return None
-    link.default("of", next(iter(rows)))
-    return st.selectbox("Cards and curves of", list(rows), key="of", bind="query-params")
+        alpha = dial(ALPHA, DEFAULT_ALPHA)
+    return Drafting(int(k), c, DRAFTERS[drafter], alpha, observed), name
 
 
 drafting, name = controls()

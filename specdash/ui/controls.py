@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specdash.ui import link, text
+from specdash.ui import kept, link, text
+from specdash.ui.dial import plain
 
 
 def slider(label: str, low: int, high: int, default: int, key: str, help: str | None = None) -> int:
@@ -25,24 +26,6 @@ def slider(label: str, low: int, high: int, default: int, key: str, help: str | 
     return st.slider(label, low, high, default, key=key, bind="query-params", help=help)
 
 
-def decimal(label: str, low: float, high: float, default: float, key: str, help: str | None = None) -> float:
-    """Show a slider of hundredths that is bound to the address.
-
-    Args:
-        label: What it sets, with its unit.
-        low: Smallest value.
-        high: Largest value.
-        default: Value without a link that says another.
-        key: Name in the address.
-        help: Explanation on demand.
-    """
-    asked = st.query_params.get(key)
-    if asked is not None and not _within(asked, low, high):
-        text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is {default:g} here.", "error")
-    link.default(key, default)
-    return st.slider(label, low, high, default, step=0.01, key=key, bind="query-params", help=help)
-
-
 def number(label: str, low: float, high: float, key: str, help: str | None = None) -> float | None:
     """Show a box for a number that may be left empty, bound to the address.
 
@@ -59,8 +42,9 @@ def number(label: str, low: float, high: float, key: str, help: str | None = Non
     asked = st.query_params.get(key)
     if asked and not _within(asked, low, high):
         text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is left empty here.", "error")
-    link.default(key, "")
-    return st.number_input(label, low, high, None, 0.01, key=key, help=help, placeholder="none", bind="query-params")
+    value = st.number_input(label, low, high, None, 0.01, key=key, help=help, placeholder="none", bind="query-params")
+    kept.note(key, "" if value is None else plain(value), "")
+    return value
 
 
 def _within(asked: str, low: float, high: float) -> bool:
@@ -68,23 +52,3 @@ def _within(asked: str, low: float, high: float) -> bool:
         return low <= float(asked) <= high
     except ValueError:
         return False
-
-
-def choice(label: str, options: list[str], key: str, help: str | None = None) -> str:
-    """Show a row of options that is bound to the address; the first is the default.
-
-    Args:
-        label: What it chooses.
-        options: As they read, and as the address spells them.
-        key: Name in the address.
-        help: Explanation on demand.
-    """
-    asked = st.query_params.get(key)
-    if asked is not None and asked not in options:
-        shown = f"{label}: there is no {text.short(asked, 40)}, which this link names; it is {options[0]} here."
-        text.notice(shown, "error")
-    link.default(key, options[0])
-    chosen = st.segmented_control(
-        label, options, default=options[0], key=key, bind="query-params", help=help, required=True
-    )
-    return chosen or options[0]

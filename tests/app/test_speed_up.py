@@ -33,13 +33,11 @@ def test_controls_of_a_link(dashboard):
     ("query", "message"),
     [
         ({"draft_c": "7"}, "✕Draft cost c cannot be 7, as this link says; it is 0.15 here."),
+        ({"draft_k": "0"}, "✕Draft tokens a step, k cannot be 0, as this link says; it is 7 here."),
         ({"draft_c": "much"}, "✕Draft cost c cannot be much, as this link says; it is 0.15 here."),
         ({"iid": "1.5"}, "✕α of the i.i.d. model cannot be 1.5, as this link says; it is 0.8 here."),
         ({"observed": "-2"}, "✕Observed speed-up cannot be -2, as this link says; it is left empty here."),
-        (
-            {"drafter": "magic"},
-            "✕The drafter makes: there is no magic, which this link names; it is one pass a block here.",
-        ),
+        ({"drafter": "magic"}, "✕The drafter makes cannot be magic, as this link says; it is one pass a block here."),
     ],
 )
 def test_a_link_that_says_what_cannot_be(query, message, dashboard):

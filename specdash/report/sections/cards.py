@@ -135,7 +135,9 @@ def _efficiency(of: Own, drafting: Drafting) -> Card:
         "Efficiency",
         Reading("observed / speedup(α)", share, r"\frac{\text{observed}}{\text{as documented}}", f"{PAGE}, stage 4"),
         (Reading(f"observed / {drafting.form.label}", right, r"\frac{\text{observed}}{\text{speed-up}}", "this page"),),
-        "A share of a wrong ceiling is wrong: the documented threshold of 0.6 can flag a perfect run.",
+        "More than this ceiling: the assumed c is too high, or τ is not that of the measurement."
+        if observed > ceiling
+        else "A share of a wrong ceiling is wrong: the documented threshold of 0.6 can flag a perfect run.",
     )
 
 

@@ -98,7 +98,8 @@ def own(row: Row, k: int, run_k: int | None) -> Own | None:
     cut, drafted = row.get("tau_at_k"), _drafted_at(row, k)
     if not cut or cut[k - 1] is None or drafted is None:
         return None
-    return Own(cut[k - 1], drafted, True)
+    low, high = (row.get("tau_at_k_ci") or [None] * k)[k - 1] or (None, None)
+    return Own(cut[k - 1], drafted, True, low, high)
 
 
 def _drafted_at(row: Row, k: int) -> float | None:

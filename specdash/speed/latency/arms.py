@@ -161,8 +161,9 @@ class Pair:
 def pair(base: Arm, spec: Arm, measure: Measure, *, paired: bool = True) -> Pair:
     """Bring two arms together.
 
-    They are paired by (dataset, prompt) where every request of both says its prompt. A prompt that one arm did not
-    answer is left out of both: else an arm would win by failing on the slow ones.
+    They are paired by (dataset, prompt) where every request of both says its prompt, by prompt alone where each arm has
+    a single dataset: files that name none get one by their own name. A prompt that one arm did not answer is left out
+    of both: else an arm would win by failing on the slow ones.
 
     Args:
         base: Without speculation.
@@ -173,12 +174,18 @@ def pair(base: Arm, spec: Arm, measure: Measure, *, paired: bool = True) -> Pair
     rows = base.measured(measure), spec.measured(measure)
     if not paired or any(one["prompt"].null_count() for one in rows):
         return Pair(_alone(rows[0]), _alone(rows[1]), None)
-    key = ["dataset", "prompt"]
+    key = keys(base, spec)
     shared = rows[0].select(key).unique().join(rows[1].select(key).unique(), on=key).sort(key).with_row_index("number")
     inside = [one.join(shared, on=key).sort("seconds", "number") for one in rows]
     samples = [Sample(one["seconds"].to_numpy(), one["number"].to_numpy().astype(np.intp)) for one in inside]
     dropped = (rows[0].height - inside[0].height, rows[1].height - inside[1].height)
     return Pair(samples[0], samples[1], shared.height, dropped)
+
+
+def keys(base: Arm, spec: Arm) -> list[str]:
+    """Return the columns that tell the prompts of two arms apart."""
+    single = all(arm.latencies["dataset"].n_unique() <= 1 for arm in (base, spec))
+    return ["prompt"] if single else ["dataset", "prompt"]
 
 
 def _alone(rows: pl.DataFrame) -> Sample:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from specdash.speed.latency.arms import E2E, PER_TOKEN, TPOT, TTFT, Arm
+from specdash.speed.latency.arms import E2E, PER_TOKEN, TPOT, TTFT, Arm, keys
 from specdash.speed.latency.bootstrap import Percentile
 from specdash.speed.latency.comparison import Comparison
 
@@ -16,8 +16,6 @@ _WHOLE = 0.9
 
 _TAIL_OF = 0.05
 """Share of such answers from which on it is told."""
-
-_KEY = ("dataset", "prompt")
 
 
 @dataclass(frozen=True)
@@ -95,9 +93,8 @@ def _failures(base: Arm, spec: Arm) -> Iterator[Note]:
 
 def _same_prompts(base: Arm, spec: Arm) -> Iterator[Note]:
     """Prompts of one name whose input lengths differ are not the same prompt."""
-    lengths = [_per_prompt(arm, "input_tokens") for arm in (base, spec)]
-    both = lengths[0].join(lengths[1], on=_KEY, suffix="_spec")
-    other = both.filter(pl.col("input_tokens") != pl.col("input_tokens_spec")).height
+    both = _side_by_side(base, spec, "input_tokens")
+    other = both.filter(pl.col("base") != pl.col("spec")).height
     if other:
         yield Note(
             "other_prompts",
@@ -114,9 +111,8 @@ def _lengths(comparison: Comparison) -> Iterator[Note]:
             return
         yield Note("no_lengths", "No output tokens are known, so nothing tells whether the answers were equally long.")
         return
-    lengths = [_per_prompt(arm, "output_tokens") for arm in (base, spec)]
-    both = lengths[0].join(lengths[1], on=_KEY, suffix="_spec")
-    other = both.filter(pl.col("output_tokens") != pl.col("output_tokens_spec")).height
+    both = _side_by_side(base, spec, "output_tokens")
+    other = both.filter(pl.col("base") != pl.col("spec")).height
     if not other and (both.height or means[0] == means[1]):
         return
     where = f"for {other:,} of {both.height:,} prompts" if both.height else "in the mean"
@@ -131,10 +127,15 @@ def _lengths(comparison: Comparison) -> Iterator[Note]:
     yield Note("lengths_differ", message, warns=comparison.measure is E2E)
 
 
-def _per_prompt(arm: Arm, column: str) -> pl.DataFrame:
-    """Mean of a column over the copies of each prompt that is known."""
-    known = arm.succeeded.filter(pl.all_horizontal(pl.col("prompt", column).is_not_null()))
-    return known.group_by(_KEY).agg(pl.col(column).cast(pl.Float64).mean())
+def _side_by_side(base: Arm, spec: Arm, column: str) -> pl.DataFrame:
+    """Means of a column over the copies of each prompt that both arms know, as ``base`` and ``spec``."""
+    key = keys(base, spec)
+
+    def means(arm: Arm, name: str) -> pl.DataFrame:
+        known = arm.succeeded.filter(pl.all_horizontal(pl.col("prompt", column).is_not_null()))
+        return known.group_by(key).agg(pl.col(column).cast(pl.Float64).mean().alias(name))
+
+    return means(base, "base").join(means(spec, "spec"), on=key)
 
 
 def _bunched(comparison: Comparison) -> Iterator[Note]:

@@ -55,6 +55,14 @@ def test_prompts_of_two_datasets_are_not_one():
     assert ratios.tolist() == pytest.approx([0.6931472] * 2)
 
 
+def test_files_that_name_no_dataset_are_paired_by_prompt():
+    base = arm("base", *(timing(2.0, prompt=str(i), dataset="baseline_c4") for i in range(6)))
+    spec = arm("spec", *(timing(1.0, prompt=str(i), dataset="ngram_c4") for i in range(6)))
+    assert pair(base, spec, E2E).prompts == 6
+    two = arm("spec", timing(1.0, prompt="0", dataset="a"), timing(1.0, prompt="0", dataset="b"))
+    assert pair(base, two, E2E).prompts == 0
+
+
 def test_copies_are_averaged_on_the_log():
     base = arm("base", timing(1.0, prompt="x"), timing(4.0, prompt="x"))
     spec = arm("spec", timing(1.0, prompt="x"))
