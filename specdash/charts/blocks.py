@@ -14,7 +14,7 @@ import polars as pl
 
 from specdash.charts import rowwise, text
 from specdash.charts.base import HEIGHT, Chart, empty, figure, upright
-from specdash.charts.palette import Theme, faded, family_colour, text_on
+from specdash.charts.palette import SYMBOLS, Theme, colours, faded, run_colours, text_on
 from specdash.charts.series import Line, Series, family_keys, intervals_drawn, lines, series
 from specdash.charts.text import Row
 
@@ -22,6 +22,8 @@ Reading = Literal["tau_at_k", "tau_at_k_km"]
 """Truncation of what was observed, or Kaplan–Meier."""
 
 _GAIN = "Gain p<sub>i</sub> of draft position i<br>(0 = first drafted token)<br>(tokens/step)"
+
+_MEASURED_NAME = 34  # characters of a name in the legend: what tells curves apart is at the end, as a rule
 
 _HOVER = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step%{customdata[0]}", "%{meta[1]}", name="meta")
 
@@ -34,13 +36,16 @@ class Measured:
         name: Whose they are.
         blocks: Block lengths, draft tokens per step.
         tau: Acceptance length at each, tokens/step; None for a gap.
-        family: Family whose colour they get, None for ink.
+        family: Their family, None where they have none.
+        dataset: Dataset, family or "pooled" whose implied line they stand beside, and whose colour and symbol they get;
+            None where they are of another workload.
     """
 
     name: str
     blocks: Sequence[int]
     tau: Sequence[float | None]
     family: str | None = None
+    dataset: str | None = None
 
 
 def tau_by_block(
@@ -72,20 +77,23 @@ def tau_by_block(
     if not drawn:
         return empty("No shorter blocks to imply: they need counts by draft position.", theme)
     k = max(len(s.row[reading]) for s in drawn)
+    real, keys = _measured_traces(measured, drawn, theme)
     curves = [Line(s, range(1, len(s.row[reading]) + 1), s.row[reading], s.row.get(f"{reading}_ci")) for s in drawn]
     traces, entries = lines(curves, _HOVER)
     shown = None if chosen is None or not 1 <= chosen <= k else chosen
     return Chart(
         figure(
-            [*traces, *(_measured_trace(m, theme) for m in measured)],
+            [*traces, *real],
             theme,
             height=HEIGHT,
-            legend=entries + len(measured),
+            legend=entries + keys,
             shapes=[] if shown is None else [upright(shown, theme)],
             xaxis=_block_axis(max([k, *(block for m in measured for block in m.blocks)])),
-            yaxis={"title": {"text": "Implied τ(K′) (tokens/step)"}},
+            yaxis={"title": {"text": f"{'' if measured else 'Implied '}τ(K′) (tokens/step)"}},
         ),
-        text.sentences([_caption(drawn, reading, k, shown), intervals_drawn(curves)]),
+        text.sentences(
+            [_caption(drawn, reading, k, shown), intervals_drawn(curves), _measured_caption(measured, drawn, reading)]
+        ),
         _data(curves, measured),
     )
 
@@ -99,19 +107,58 @@ def _known(drawn: Iterable[Series], key: str) -> list[Series]:
     return [s for s in drawn if any(value is not None for value in s.row.get(key) or ())]
 
 
-def _measured_trace(m: Measured, theme: Theme) -> go.Scatter:
-    colour = family_colour(m.family, theme)
-    return go.Scatter(
-        x=list(m.blocks),
-        y=list(m.tau),
-        mode="lines+markers",
-        name=text.legend(m.name),
-        line={"color": colour, "width": 1, "dash": "dot"},
-        marker={"symbol": "circle-open", "size": 11, "color": colour, "line": {"width": 2}},
-        connectgaps=False,
-        meta=[text.whole(m.name)],
-        hovertemplate=text.hover("measured τ = %{y:.3f} tokens/step at K = %{x}", name="meta"),
-    )
+def _measured_traces(
+    measured: Sequence[Measured], drawn: Sequence[Series], theme: Theme
+) -> tuple[list[go.Scatter], int]:
+    """Return the traces of measured curves, and how many entries their legend has.
+
+    Those that stand beside an implied line look like it, with open marks, and share one entry.
+    """
+    beside = {s.name: s for s in drawn}
+    alone = list(dict.fromkeys(m.name for m in measured if m.dataset not in beside))
+    hues = run_colours(alone, theme)
+    traces = []
+    for m in measured:
+        own = beside.get(m.dataset)
+        symbol = own.symbol if own else SYMBOLS[alone.index(m.name) % len(SYMBOLS)]
+        colour = own.colour if own else hues[m.name]
+        traces.append(
+            go.Scatter(
+                x=list(m.blocks),
+                y=list(m.tau),
+                mode="lines+markers",
+                name=text.legend(m.name, _MEASURED_NAME),
+                showlegend=own is None,
+                line={"color": colour, "width": 1, "dash": "dot"},
+                marker=_open_mark(symbol, colour),
+                connectgaps=False,
+                meta=[text.whole(m.name)],
+                hovertemplate=text.hover("measured τ = %{y:.3f} tokens/step at K = %{x}", name="meta"),
+            )
+        )
+    if any(not trace.showlegend for trace in traces):
+        mark = _open_mark("circle", colours(theme).muted)
+        traces.append(go.Scatter(x=[None], y=[None], mode="markers", name="measured: open", marker=mark))
+    return traces, sum(trace.showlegend is not False for trace in traces)
+
+
+def _open_mark(symbol: str, colour: str) -> dict[str, Any]:
+    return {"symbol": f"{symbol}-open", "size": 11, "color": colour, "line": {"width": 2}}
+
+
+def _measured_caption(measured: Sequence[Measured], drawn: Sequence[Series], reading: Reading) -> str:
+    """Say how far implied and measured lie apart where both are known."""
+    rows = {s.name: s for s in drawn}
+    apart = [
+        (f"{s.name} at K = {block}", implied / tau - 1)
+        for m in measured
+        if (s := rows.get(m.dataset))
+        for block, tau in zip(m.blocks, m.tau, strict=True)
+        if tau is not None and (implied := _at(s, reading, block)) is not None
+    ]
+    if not apart:
+        return "Open marks are measured, of another workload." if measured else ""
+    return f"Open marks are measured; implied is off by {text.spread(apart, 1, signed=True, percent=True)}."
 
 
 def _data(curves: Sequence[Line], measured: Sequence[Measured]) -> pl.DataFrame:
@@ -133,7 +180,7 @@ def _data(curves: Sequence[Line], measured: Sequence[Measured]) -> pl.DataFrame:
 
 def _at(s: Series, reading: Reading, block: int) -> float | None:
     values = s.row[reading]
-    return values[block - 1] if block <= len(values) else None
+    return values[block - 1] if 1 <= block <= len(values) else None
 
 
 def _caption(drawn: Sequence[Series], reading: Reading, k: int, chosen: int | None) -> str:

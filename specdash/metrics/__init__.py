@@ -1,5 +1,6 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
+from specdash.metrics.blocks import fixed_block
 from specdash.metrics.group import response_sums, response_taus, restricted
 from specdash.metrics.intervals import FEW, FEWEST, NO_INTERVAL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
@@ -28,6 +29,7 @@ __all__ = [
     "Row",
     "Shape",
     "all_metrics",
+    "fixed_block",
     "get",
     "mle_outcomes",
     "response_sums",

@@ -344,6 +344,18 @@ def test_speed_at_some_rtts():
     assert is_empty(charts.rtt_bars(rows, "light", rtts_ms=(), **RTT))
 
 
+def test_measured_blocks_beside_the_implied_line():
+    real = [charts.Measured("b2, gsm8k", [1, 3], [2.5, 2.9], "math", "gsm8k"), charts.Measured("else", [1], [1.2])]
+    chart = charts.tau_by_block(small.rows, "light", measured=real)
+    beside, implied = trace(chart, "b2, gsm8k"), trace(chart, "gsm8k")
+    assert beside.showlegend is False and trace(chart, "else").showlegend is not False
+    assert beside.line.color == implied.line.color and beside.marker.symbol == f"{implied.marker.symbol}-open"
+    assert trace(chart, "measured: open").marker.symbol == "circle-open"
+    # Cut at 1 gsm8k gives 1.75, measured was 2.5.
+    assert chart.caption.endswith("Open marks are measured; implied is off by −30.0 % (gsm8k at K = 1).")
+    assert cells(chart, source="measured")["tau"].to_list() == [2.5, 2.9, 1.2]
+
+
 def test_shorter_blocks():
     real = [charts.Measured("real", [1, 3], [1.8, 2.2])]
     chart = charts.tau_by_block(small.rows, "light", chosen=1, measured=real)
@@ -353,7 +365,8 @@ def test_shorter_blocks():
     assert chart.figure.layout.xaxis.range == (0.6, 3.4)
     assert chart.caption == (
         "Cut at K′ = 1, τ would be 1.33 (alpaca) to 1.75 (gsm8k) tokens per step. "
-        "Against K′ = 2 that gives up 0.00 (alpaca) to 0.25 (gsm8k) tokens per step."
+        "Against K′ = 2 that gives up 0.00 (alpaca) to 0.25 (gsm8k) tokens per step. "
+        "Open marks are measured, of another workload."
     )
     assert cells(chart, source="measured")["tau"].to_list() == [1.8, 2.2]
     assert cells(chart, dataset="pooled", block=2)["tau"].item() == pytest.approx(12 / 7)

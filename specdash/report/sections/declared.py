@@ -14,6 +14,7 @@ from specdash.report import tables
 from specdash.report.headline import headline_table
 from specdash.report.sections import speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
+from specdash.report.sections.blocks import shorter_blocks
 from specdash.report.sections.drafting import DEFAULT_K, Drafting
 from specdash.schema import LEVEL, Granularity
 from specdash.speed import bound
@@ -127,23 +128,6 @@ def _outcomes_and_model(subject: Subject) -> list[Part]:
             replace(geometric_fit(*choice), name=f"figure5_geometric_{number}", heading=name, aside=True)
             for number, (name, choice) in enumerate(others, 1)
         ),
-    ]
-
-
-def shorter_blocks(subject: Subject, *, block: int | None = None) -> list[Part]:
-    """The table of section 5, and what a block of K′ tokens gives: of K when None."""
-    k, rows, families = subject.k, subject.rows.datasets, subject.rows.families
-    chosen, whole = tables.at_block(k, block or k), tables.shorter_blocks(k)
-    note = (
-        f"Implied from the K = {k} log by truncation. It is a lower bound when difficulty comes in stretches (in one "
-        "measured case 17% too low), and it says nothing about a drafter outside the block it was trained for."
-    )
-    return [
-        Note(note),
-        TablePart(chosen, chosen.title, name=f"{chosen.key}_{block or k}"),
-        FigurePart("tau_by_block", partial(charts.tau_by_block, rows, chosen=block or k, families=families)),
-        FigurePart("position_gains", partial(charts.position_gains, rows, chosen=block or k, families=families)),
-        TablePart(whole, whole.title),
     ]
 
 
