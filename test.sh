@@ -30,5 +30,6 @@ part ruff check .
 part ruff format --check .
 part lint-imports
 printf '\n== pytest ==\n'
-python -m pytest "$@" || status=1
+# A file is tested by one process, so what its tests share is made once.
+python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile "$@" || status=1
 exit "$status"
