@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specdash.ui import link, router, selection, text
+from specdash.ui import hosting, link, router, selection, text
 
 router.enter()
 link.begin()
@@ -12,4 +12,5 @@ st.session_state["selection"] = selection.sidebar()
 for what in selection.missing():
     text.notice(what, "error", "Not here.")
 with link.button():
+    hosting.note()
     navigation.run()

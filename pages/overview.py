@@ -11,7 +11,8 @@ selected = st.session_state["selection"]
 
 
 def library_section():
-    with st.expander("Library and upload", icon=":material/folder_open:", expanded=selected is None):
+    title = "Library" if library.store().read_only else "Library and upload"
+    with st.expander(title, icon=":material/folder_open:", expanded=selected is None):
         uploads.uploader()
         shelf.shelf()
 

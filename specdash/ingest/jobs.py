@@ -110,7 +110,9 @@ class Jobs:
 
         Raises:
             OSError: The upload cannot be written to the library's disk.
+            InputError: The library is read-only.
         """
+        self._store.check_writable()
         with ExitStack() as opened:
             path = opened.enter_context(self._store.workspace()) / _file_name(name)
             digest, size = hashlib.sha256(), 0

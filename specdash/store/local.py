@@ -43,6 +43,15 @@ _TRIES = 3
 """A table may be missing because its evaluation was removed and added again just then; hardly three times."""
 
 
+READ_ONLY = "SPECDASH_READ_ONLY"
+"""Environment variable: 1 forbids whoever uses the dashboard to add, change or remove anything."""
+
+
+def is_read_only(env: Mapping[str, str] = os.environ) -> bool:
+    """Tell whether the library is only to be looked at, as READ_ONLY says."""
+    return env.get(READ_ONLY, "").strip().lower() not in ("", "0", "false", "no")
+
+
 def home(env: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of the user's library: ``SPECDASH_HOME``, else the system's place for user data."""
     return Path(env.get("SPECDASH_HOME") or platformdirs.user_data_dir("specdash")).expanduser()
@@ -53,10 +62,21 @@ class Store:
 
     Args:
         root: Folder of the library. Nothing is created before something is written.
+        read_only: Whether all that adds, changes or removes an evaluation is refused.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
         self.root = Path(root).absolute()
+        self.read_only = read_only
+
+    def check_writable(self) -> None:
+        """Let pass who is about to add, change or remove something.
+
+        Raises:
+            InputError: The library is only to be looked at.
+        """
+        if self.read_only:
+            raise InputError("this library is read-only: nothing can be added, changed or removed here")
 
     def workspace(self) -> AbstractContextManager[Path]:
         """Give a private temporary folder on the library's disk, removed when the ``with`` block ends.
@@ -87,8 +107,10 @@ class Store:
             ValueError: The evaluation is malformed: its id, the names of its runs, a table, or something in
                 it that JSON has no word for (NaN and infinity among it).
             OSError: It could not be written, for instance because the disk is full.
-            InputError: The one of that id that there is already cannot be read, or was removed just then.
+            InputError: The one of that id that there is already cannot be read, or was removed just then; or the
+                library is read-only.
         """
+        self.check_writable()
         if not _ID.fullmatch(evaluation.id):
             raise ValueError(f"not an id: {evaluation.id!r}")
         if len({run.name for run in evaluation.runs}) < len(evaluation.runs):
@@ -147,9 +169,11 @@ class Store:
             config: Settings by the name of a run, added to those there are; None or "" takes one away.
 
         Raises:
-            InputError: There is no such evaluation or run, or something is empty, too long or of the wrong kind.
+            InputError: There is no such evaluation or run, or something is empty, too long or of the wrong kind, or
+                the library is read-only.
             OSError: It could not be written; what was said before stays.
         """
+        self.check_writable()
         self._read(id, manifest.entry)  # before anything is written for an id that may not exist
         with self.workspace() as scratch, locked(self._temporary, id):
 
@@ -172,6 +196,7 @@ class Store:
             OSError: It could not be written.
             ValueError: A run was not checked.
         """
+        self.check_writable()
         content = findings.text(evaluation, findings.settings_of(evaluation))
         if content is None:
             raise ValueError(f"evaluation {evaluation.id} was not checked")
@@ -236,9 +261,10 @@ class Store:
         """Remove an evaluation; it is gone at once, also when deleting its files takes a while.
 
         Raises:
-            InputError: There is none of that id, or a newer specdash stored it.
+            InputError: There is none of that id, a newer specdash stored it, or the library is read-only.
             OSError: It cannot be removed.
         """
+        self.check_writable()
         folder = self._folder(id)
         try:
             with suppress(ValueError):  # a damaged one can still be removed

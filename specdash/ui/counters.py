@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -19,11 +20,10 @@ from specdash.report.exports import Origin
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError, Run
 from specdash.store import home
-from specdash.ui import figures, kept, library, selection, text
+from specdash.ui import figures, hosting, kept, library, selection, text
 from specdash.ui.controls import slider
 from specdash.ui.tables import show
 
-_HERE = ("localhost", "127.0.0.1", "::1")
 _OPENED = "_opened_window"
 _EXAMPLE = "http://localhost:8000/metrics"
 
@@ -38,25 +38,19 @@ def watches() -> Watches:
     return _watches(home())
 
 
-def only_here() -> bool:
-    """Tell whether only this machine reaches the dashboard."""
-    return st.get_option("server.address") in _HERE
+def fetcher() -> Callable[[str], str]:
+    """Return what gives the text at an address, as far as whoever asks now may have it.
 
-
-def fetched(url: str) -> str:
-    """Return the text at an address, as far as this dashboard may ask for it.
-
-    Raises:
-        InputError: It may not, or cannot be had.
+    A watch goes on without a session, so what is allowed is decided when it starts.
     """
-    return fetch(url, of_dashboard(local=only_here(), env=os.environ))
+    return partial(fetch, policy=of_dashboard(local=not hosting.is_shared(), env=os.environ))
 
 
 def starting() -> None:
     """Show what starts a watch."""
     url = kept.line("Address of the counters", "url", _EXAMPLE, "A page of metrics for Prometheus.")
     every = slider("Seconds between readings", 1, 60, 5, "every")
-    if not only_here():
+    if hosting.is_shared():
         text.paragraph(
             f"Others can reach this dashboard, so it asks only the hosts that {HOSTS} lists on its server.", faint=True
         )
@@ -73,7 +67,7 @@ def starting() -> None:
 
 def _start(url: str, every: float) -> None:
     try:
-        watches().start(url, every, fetched)
+        watches().start(url, every, fetcher())
     except InputError as error:
         _say("start", str(error), "error", "Not watched.")
 
@@ -128,7 +122,8 @@ def _watch(watch: Watch) -> None:
     with st.container(horizontal=True):
         if not state.stopped:
             st.button("Stop mark", key=f"stop-{key}", on_click=watch.stop, icon=":material/stop:")
-        st.button("Keep this window", key=f"keep-{key}", on_click=_keep, args=(watch,), icon=":material/save:")
+        if not library.store().read_only:
+            st.button("Keep this window", key=f"keep-{key}", on_click=_keep, args=(watch,), icon=":material/save:")
         st.button("Dismiss", key=f"dismiss-{key}", on_click=watches().dismiss, args=(key,))
     _tell(key)
 
@@ -200,7 +195,8 @@ def pasted() -> None:
             text.notice(str(error), "error", "Not read.")
             return
         _window(window, "pasted", ours)
-    st.button("Keep this window", key="keep-pasted", icon=":material/save:", on_click=_keep_texts, args=(texts,))
+    if not library.store().read_only:
+        st.button("Keep this window", key="keep-pasted", icon=":material/save:", on_click=_keep_texts, args=(texts,))
     _tell("texts")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,30 +13,36 @@ from specdash import families, ingest, metrics
 from specdash.ingest.jobs import Jobs, max_memory
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError, Run
-from specdash.store import Store, home
+from specdash.store import Store, home, is_read_only
 
 REFERENCE = Path(__file__).resolve().parents[2] / "data" / "reference.zip"
 """The reference evaluation, which a new library starts with."""
 
 
 @st.cache_resource(show_spinner="Preparing the library…")
-def _opened(root: Path) -> tuple[Store, Jobs]:
-    store = Store(root)
+def _opened(root: Path, read_only: bool) -> tuple[Store, Jobs]:
+    # The first start brings the reference to a read-only library as well, where the disk allows it.
+    with suppress(OSError) if read_only else nullcontext():
+        _start(Store(root))
+    store = Store(root, read_only=read_only)
+    return store, Jobs(store, max_memory(dict(os.environ)))
+
+
+def _start(store: Store) -> None:
     if not store.is_started():
         if REFERENCE.is_file():
             ingest.add(REFERENCE, store)
         store.set_started()
-    return store, Jobs(store, max_memory(dict(os.environ)))
 
 
 def store() -> Store:
     """Return the library; a new one gets the reference evaluation first."""
-    return _opened(home())[0]
+    return _opened(home(), is_read_only())[0]
 
 
 def jobs() -> Jobs:
     """Return the ingest jobs of this server."""
-    return _opened(home())[1]
+    return _opened(home(), is_read_only())[1]
 
 
 @st.cache_resource(max_entries=8, show_spinner="Opening the evaluation…")

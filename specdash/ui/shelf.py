@@ -11,7 +11,7 @@ import polars as pl
 import streamlit as st
 
 from specdash.schema import InputError
-from specdash.store import Entry
+from specdash.store import Entry, Store
 from specdash.ui import library, selection, soundness, text
 from specdash.ui.selection import Selection
 
@@ -49,9 +49,11 @@ def _entry(entry: Entry) -> None:
             text.block(entry.notes)
         with st.container(horizontal=True):
             st.button("Open", key=f"open-{entry.id}", on_click=selection.choose, args=(entry.id,))
+            _export(entry)
+            if library.store().read_only:
+                return
             with st.popover("Edit"):
                 _edit(entry)
-            _export(entry)
             with st.popover("Remove"):
                 st.write("Remove this evaluation for everybody who uses this library?")
                 st.button("Remove it", key=f"remove-{entry.id}", on_click=_remove, args=(entry.id,), type="primary")
@@ -101,9 +103,10 @@ def _export(entry: Entry) -> None:
     if entry.bytes > _LARGEST_EXPORT:
         st.caption(f"specdash export {entry.id}")
         return
+    store = library.store()
     st.download_button(
         "Export",
-        lambda: _exported(entry.id),
+        lambda: _exported(store, entry.id),
         file_name=f"{entry.id}.specdash.zip",
         mime="application/zip",
         key=f"export-{entry.id}",
@@ -112,9 +115,9 @@ def _export(entry: Entry) -> None:
     )
 
 
-def _exported(id: str) -> bytes:
+def _exported(store: Store, id: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        return library.store().export(id, Path(folder) / "export.zip").read_bytes()
+        return store.export(id, Path(folder) / "export.zip").read_bytes()
 
 
 def _remove(id: str) -> None:
@@ -138,6 +141,9 @@ def configuration(selected: Selection) -> None:
         },
         schema={"setting": pl.String, "in the files": pl.String, "set by hand": pl.String},
     )
+    if library.store().read_only:
+        st.dataframe(frame, key="config", hide_index=True)
+        return
     edited = st.data_editor(
         frame,
         key=f"config-{selected.evaluation.id}-{run.name}",

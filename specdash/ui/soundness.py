@@ -40,6 +40,8 @@ def show(selected: Selection) -> None:
             origin = replace(selected.origin, datasets=None)
             sheet = partial(_sheet, findings, origin)
             downloads.menu(sheet, origin.file("checks"), FRAME_FORMATS, "checks")
+            if library.store().read_only:
+                return
             st.button(
                 "Check again",
                 key="check_again",

@@ -19,7 +19,9 @@ _OPENED = "_opened_job"
 
 
 def uploader() -> None:
-    """Show the drop zone; a dropped file becomes a job at once."""
+    """Show the drop zone; a dropped file becomes a job at once. A library that is read-only has none."""
+    if library.store().read_only:
+        return
     round_ = st.session_state.setdefault(_ROUND, 0)
     uploaded = st.file_uploader(
         "Add an evaluation: a zip of logs, or a single log",

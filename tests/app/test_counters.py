@@ -10,7 +10,7 @@ from tests.live.serving import answer, serving
 
 @pytest.fixture
 def here(monkeypatch):
-    monkeypatch.setattr("specdash.ui.counters.only_here", lambda: True)
+    monkeypatch.setattr("specdash.ui.hosting.is_shared", lambda: False)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_what_gives_no_counters_is_told(page, here):
 
 
 def test_one_that_others_reach_asks_only_what_is_listed(page, monkeypatch):
-    monkeypatch.setattr("specdash.ui.counters.only_here", lambda: False)
+    monkeypatch.setattr("specdash.ui.hosting.is_shared", lambda: True)
     with serving(lambda connection, *_: connection.sendall(answer(steady(1)))) as (port, asked):
         url = f"http://127.0.0.1:{port}/metrics"
         start(page, url)
