@@ -7,6 +7,7 @@ that says what is missing.
 from specdash.charts.answers import answer_times, share_reaching, stream_fill
 from specdash.charts.base import Chart
 from specdash.charts.blocks import Measured, position_gains, tau_by_block
+from specdash.charts.caterpillar import prompt_caterpillar
 from specdash.charts.depth import block_rtt_map, speed_by_block
 from specdash.charts.errors import tau_intervals
 from specdash.charts.gap import gap_split
@@ -20,6 +21,7 @@ from specdash.charts.prompts import tau_violins, within_share
 from specdash.charts.responses import length_against_tau
 from specdash.charts.speeds import Along, speed_bars, speed_lines
 from specdash.charts.speedup import Axis, Curve, Mark, speedup_curves
+from specdash.charts.strip import step_strip
 from specdash.charts.throughput import rtt_bars, rtt_lines
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "outcome_heatmap",
     "position_gains",
     "position_heatmap",
+    "prompt_caterpillar",
     "rtt_bars",
     "rtt_lines",
     "run_colours",
@@ -51,6 +54,7 @@ __all__ = [
     "speed_by_block",
     "speed_lines",
     "speedup_curves",
+    "step_strip",
     "stream_fill",
     "tau_by_block",
     "tau_by_dataset",

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from specdash import charts
-from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, geometric, response_sums, run_rows
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, difficulty, geometric, response_sums, run_rows
 from specdash.speed import answers, outlook
 from specdash.speed.bound import tokens_per_second
 from specdash.speed.lap import lap_seconds
@@ -36,6 +36,18 @@ class Drawn:
         self.rows, self.families = run_rows(run, families, keys)
         family = [families(name) or "other" for name in run.responses["dataset"]]
         self.responses = response_sums(run).with_columns(family=pl.Series(family, dtype=pl.String))
+
+
+STEPS = pl.DataFrame({"drafted": [3, 3, 0, 2], "accepted": [3, 0, 0, 1]})
+"""The steps of a response in order."""
+
+
+def prompts_of(responses):
+    """The prompts of some responses by difficulty, with the family of their dataset."""
+    if responses.is_empty():
+        return difficulty.SCHEMA.to_frame()
+    families = responses.select("dataset", "family").unique(maintain_order=True)
+    return difficulty.difficulty(responses, None).join(families, on="dataset", how="left", maintain_order="left")
 
 
 def mle_of(row, k):
@@ -71,6 +83,8 @@ def every(rows, families, responses, theme="light") -> Iterator[tuple[str, Calla
         "blocks": lambda: charts.tau_by_block(rows, theme, chosen=2, measured=real, families=families),
         "blocks, km": lambda: charts.tau_by_block(rows, theme, "tau_at_k_km"),
         "gains": lambda: charts.position_gains(rows, theme, chosen=1, families=families),
+        "prompts": lambda: charts.prompt_caterpillar(prompts_of(responses), theme, ends=3),
+        "steps": lambda: charts.step_strip(STEPS if responses.height else STEPS.clear(), theme, family="math"),
     }.items()
 
 
