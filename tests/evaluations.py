@@ -197,6 +197,12 @@ def forty_datasets() -> Built:
     return Built("forty.zip", run_files(responses_of(names, k=_always(7), prompts="01", copies=2), "wide"))
 
 
+def thirty_prompts() -> Built:
+    """A run over thirty prompts of each of two datasets, long enough to rank them, in the order it was logged."""
+    made = responses_of(["gsm8k", "alpaca"], k=_always(4), prompts=[f"task-{i:02d}" for i in range(30)], copies=3)
+    return Built("thirty.zip", run_files(made, "ranked"))
+
+
 def odd_names() -> Built:
     """A run whose every name is one that a page could trip over."""
     responses = responses_of(ODD_NAMES, k=_always(5), prompts=ODD_NAMES[1:4], copies=2)
@@ -254,6 +260,7 @@ BUILT = {
     "k16": lambda: block_of(16),
     "forty": forty_datasets,
     "odd": odd_names,
+    "thirty": thirty_prompts,
     "ab": measured_ab,
 }
 """The small evaluations, by a short name."""

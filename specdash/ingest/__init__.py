@@ -5,6 +5,7 @@ from specdash.ingest.checking import checked, unchecked
 from specdash.ingest.options import Options, evaluation_id
 from specdash.ingest.read import read
 from specdash.ingest.source import Limits, Progress, open_source
+from specdash.ingest.steps import of_response
 
 __all__ = [
     "Limits",
@@ -13,6 +14,7 @@ __all__ = [
     "add",
     "checked",
     "evaluation_id",
+    "of_response",
     "open_source",
     "read",
     "unchecked",

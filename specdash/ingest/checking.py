@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 
 from specdash import checks
-from specdash.formats import stepload
 from specdash.ingest.source import Progress
+from specdash.ingest.steps import ordered
 from specdash.schema import Evaluation, InputError, Run
 
 
@@ -39,7 +39,7 @@ def unchecked(evaluation: Evaluation) -> Evaluation:
 
 
 def _findings(evaluation: Evaluation, run: Run) -> tuple[checks.Finding, ...]:
-    steps = None if run.steps is None else stepload.scan(run.steps)
+    steps = ordered(run)
     try:
         return checks.findings(checks.Subject.of(evaluation, run, steps))
     except pl.exceptions.PolarsError as error:

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import polars as pl
 import streamlit as st
 
 from specdash import families, ingest, metrics
@@ -67,7 +68,7 @@ def evaluation(id: str) -> Evaluation:
 
 def forget() -> None:
     """Drop what is cached of evaluations; called when one was removed or changed."""
-    for cached in (_evaluation, _subject):
+    for cached in (_evaluation, _subject, _steps):
         cached.clear()
 
 
@@ -122,6 +123,20 @@ def _subject(chosen: Choice) -> Subject:
 def subject(chosen: Choice) -> Subject:
     """Return what a choice is about, with its numbers; shared by all sessions, so it must not be changed."""
     return _subject(chosen)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _steps(root: Path, id: str, run: str, request: str) -> pl.DataFrame:
+    return ingest.of_response(_evaluation(root, id).run(run), request)
+
+
+def steps(id: str, run: str, request: str) -> pl.DataFrame:
+    """Return the ordered steps of one response, ``drafted, accepted``; only its own are read.
+
+    Raises:
+        InputError: They cannot be read.
+    """
+    return _steps(home(), id, run, request)
 
 
 def datasets_of(run: Run) -> list[str]:

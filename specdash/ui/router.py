@@ -26,6 +26,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
             st.Page("pages/overview.py", title="Overview", icon=":material/dashboard:", url_path="home", default=True),
             # The default page is served at the root alone: without this a link to /overview would lead nowhere.
             st.Page("pages/overview.py", title="Overview", url_path="overview", visibility="hidden"),
+            _page("prompts", "Prompts", "quiz"),
             _page("acceptance_length", "Acceptance length", "straighten"),
             _page("draft_positions", "Draft positions", "format_list_numbered"),
             _page("step_outcomes", "Step outcomes", "bar_chart"),

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "overview",
+    "prompts",
     "acceptance_length",
     "draft_positions",
     "step_outcomes",

@@ -13,6 +13,7 @@ PATIENCE = 60_000  # ms; the machine may be busy
 _FOLDS = 768  # px; in a narrower window the menu folds away
 PAGES = {
     "": "Overview",
+    "prompts": "Prompts",
     "acceptance_length": "Acceptance length",
     "draft_positions": "Draft positions",
     "step_outcomes": "Step outcomes",

@@ -10,7 +10,17 @@ import polars as pl
 
 from specdash.charts import Chart, Theme
 from specdash.families import FamilyOf
-from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, Row, mle_outcomes, response_sums, restricted, run_rows
+from specdash.metrics import (
+    ERROR_KEYS,
+    INTERVAL_KEYS,
+    KEYS,
+    Row,
+    difficulty,
+    mle_outcomes,
+    response_sums,
+    restricted,
+    run_rows,
+)
 from specdash.report.tables import Table
 from specdash.schema import OTHER_FAMILY, Granularity, Run
 
@@ -88,6 +98,15 @@ class Subject:
         sums = response_sums(self.run)
         known = {name: self.family_of(name) or OTHER_FAMILY for name in sums["dataset"].unique()}
         return sums.with_columns(family=pl.col("dataset").replace_strict(known, return_dtype=pl.String))
+
+    @cached_property
+    def prompts(self) -> pl.DataFrame:
+        """One row a prompt with its difficulty (metrics.difficulty) and the family of its dataset, hardest first."""
+        if not self.has_responses:
+            return difficulty.SCHEMA.to_frame().with_columns(family=pl.lit(None, pl.String))
+        found = difficulty.difficulty(self.responses, self.run.counts)
+        known = {name: self.family_of(name) or OTHER_FAMILY for name in found["dataset"].unique()}
+        return found.with_columns(family=pl.col("dataset").replace_strict(known, return_dtype=pl.String))
 
     @cached_property
     def fits(self) -> tuple[Outcomes, Outcomes]:

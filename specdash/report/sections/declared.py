@@ -12,7 +12,7 @@ from specdash import charts
 from specdash.metrics import Row
 from specdash.report import tables
 from specdash.report.headline import headline_table
-from specdash.report.sections import speedup
+from specdash.report.sections import prompts, speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
 from specdash.report.sections.blocks import shorter_blocks
 from specdash.report.sections.drafting import DEFAULT_K, Drafting
@@ -170,9 +170,19 @@ ACCEPTANCE_LENGTH = Section("acceptance_length", "Acceptance length", acceptance
 DRAFT_POSITIONS = Section("draft_positions", "Draft positions", draft_positions, **_COUNTS)
 STEP_OUTCOMES = Section("step_outcomes", "Step outcomes", _outcomes_and_model, **_COUNTS)
 SHORTER_BLOCKS = Section("shorter_blocks", "Shorter blocks", shorter_blocks, **_COUNTS)
+PROMPTS = Section("prompts", "Prompts", prompts.prompts, Granularity.RESPONSE)
 PROMPT_DIFFICULTY = Section("prompt_difficulty", "Prompt difficulty", prompt_difficulty, Granularity.RESPONSE)
 THROUGHPUT = Section("throughput", "Throughput", throughput)
 SPEED_UP = Section("speed_up", "Speed-up", _speed_up)
 
-SECTIONS = (ACCEPTANCE_LENGTH, DRAFT_POSITIONS, STEP_OUTCOMES, SHORTER_BLOCKS, PROMPT_DIFFICULTY, THROUGHPUT, SPEED_UP)
+SECTIONS = (
+    ACCEPTANCE_LENGTH,
+    DRAFT_POSITIONS,
+    STEP_OUTCOMES,
+    SHORTER_BLOCKS,
+    PROMPTS,
+    PROMPT_DIFFICULTY,
+    THROUGHPUT,
+    SPEED_UP,
+)
 """Every section, in the order of the report."""
