@@ -13,7 +13,7 @@ RUN = "7_draft"
 CONTROLS = {
     "draft_positions": ({"lines": ["families", "pooled"]}, {"lines": ["pooled"]}),
     "step_outcomes": ({"fit": ["all math"]}, {"fit": ["pooled"]}),
-    "shorter_blocks": ({"block": ["5"]}, {"block": ["7"]}),
+    "shorter_blocks": ({"block": ["5"], "published": ["true"]}, {"block": ["7"], "published": ["false"]}),
     "throughput": (
         {"rtt": ["100"], "stages": ["24"], "speeds_of": ["gsm8k"], "mbit_s": ["37.5"], "hidden": ["4000"]},
         {
@@ -56,6 +56,9 @@ CONTROLS = {
 }
 """By page: its controls as a link may set them, and what they are at first."""
 
+EVERYWHERE = {"ci": ["true"]}
+"""Controls of the sidebar, at first."""
+
 CLIPBOARD = {"viewport": DESKTOP, "permissions": ["clipboard-read", "clipboard-write"]}
 
 
@@ -84,7 +87,7 @@ def test_the_copied_link_shows_the_same_in_another_browser_on_a_fresh_server(ser
         link = urlsplit(copied(tab))
         assert link.path == f"/{page}"
         named = {"eval": [library.ids["reference"]], "run": [RUN], "ds": ["gsm8k", "alpaca"]} | chosen
-        assert parse_qs(link.query) == at_first | named
+        assert parse_qs(link.query) == EVERYWHERE | at_first | named
         other.goto(f"{fresh_server.url}{link.path}?{link.query}")
         assert numbers(other, page) == shown
         if page in CONTROLS:
@@ -98,7 +101,7 @@ def test_the_link_names_what_is_at_its_default(page, server, open_tab, library):
     tab.carries(eval=library.ids["reference"])
     expect(tab.page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     query = parse_qs(urlsplit(copied(tab)).query)
-    assert query == {"eval": [library.ids["reference"]], "run": ["7_draft_best_of_10"]} | at_first
+    assert query == {"eval": [library.ids["reference"]], "run": ["7_draft_best_of_10"]} | EVERYWHERE | at_first
 
 
 def test_where_the_browser_forbids_copying_the_link_can_be_selected(server, open_tab, library):
