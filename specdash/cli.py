@@ -20,7 +20,6 @@ from specdash._version import VERSION
 from specdash.cli_bench import bench
 from specdash.cli_probe import probe
 from specdash.formats.table.columns import FIELDS
-from specdash.metrics import seed
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
 from specdash.store import Store, home
 from specdash.verdict import Outcome
@@ -214,7 +213,7 @@ def _print_json(evaluation: Evaluation, family_of: families.FamilyOf, runs: tupl
 def _print_html(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
     from specdash.report import html, sections  # They draw, and what they draw with takes its time to import.
 
-    subjects = [sections.Subject.of(run, family_of, seed=seed(evaluation, run)) for run in runs]
+    subjects = [sections.Subject.of(run, family_of, evaluation=evaluation) for run in runs]
     stream.write(html.render(evaluation, subjects))
 
 

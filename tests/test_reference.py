@@ -21,7 +21,7 @@ response_mean response_p10 response_p50 response_p90 response_std within_share w
 copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spearman
 """.split()
 INTERVAL_KEYS = """
-level interval_note tau_se design_effect effective_steps
+level interval_note interval_from tau_se design_effect effective_steps
 tau_ci tau_all_ci verify_rate_ci acceptance_ratio_ci p_ci p_exposed_ci p_km_ci c_ci outcome_ci step_std_ci
 implied_alpha_ci alpha_mle_ci tau_at_k_ci tau_at_k_km_ci within_share_corrected_ci
 tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive
@@ -193,13 +193,26 @@ def test_every_number_is_finite(document):
 
 def test_an_interval_on_every_number(document):
     for row in document["runs"][1]["datasets"]:
-        assert [key for key in INTERVAL_KEYS if row[key] is None] == ["interval_note"]
+        assert [key for key in INTERVAL_KEYS if row[key] is None] == ["interval_note", "interval_from"]
         assert row["level"] == 0.95
         assert None not in [*row["p_ci"], *row["c_ci"], *row["tau_at_k_ci"], *row["outcome_ci"]]
         assert row["tau_ci"][0] < row["tau"] < row["tau_ci"][1]
-    for row in document["runs"][0]["datasets"]:
-        assert [row[key] for key in INTERVAL_KEYS if row[key] is not None] == [0.95, row["interval_note"]]
-        assert row["interval_note"] == "no interval: counters do not tell prompts apart"
+
+
+def test_counters_borrow_the_interval_of_tau(document):
+    """Run A answered every prompt once, run B ten times: A's error holds B's spread over prompts and more noise."""
+    for of_a, of_b in zip(*(run["datasets"] for run in document["runs"]), strict=True):
+        known = [key for key in INTERVAL_KEYS if of_a[key] is not None]
+        assert known == ["level", "interval_note", "interval_from", "tau_se", "tau_ci"]
+        assert of_a["interval_from"] == "7_draft_best_of_10"
+        assert "borrowed from the run 7_draft_best_of_10" in of_a["interval_note"]
+        assert of_a["tau_ci"][0] < of_a["tau"] < of_a["tau_ci"][1]
+        noise = of_b["tau_se_copies"] ** 2
+        noise_of_a = noise * of_b["steps"] / of_a["steps"]
+        expected = of_b["tau_se"] ** 2 - noise + noise_of_a
+        assert (of_a["tau_se"] / of_a["tau"]) ** 2 == pytest.approx(expected / of_b["tau"] ** 2)
+        # Both runs answered the same prompts, so they differ by noise alone.
+        assert abs(of_a["tau"] - of_b["tau"]) < 3 * math.sqrt(noise + noise_of_a)
 
 
 def test_steps_of_a_prompt_are_not_independent(rows):

@@ -12,6 +12,7 @@ from specdash.charts.base import Chart, empty, figure
 from specdash.charts.palette import Theme, colours, translucent
 from specdash.charts.series import Series, family_keys, frame, series
 from specdash.charts.text import Row
+from specdash.schema import LEVEL
 
 _NORMAL = 1.959964  # standard errors to both sides of a normal 95 % interval
 
@@ -38,7 +39,9 @@ def tau_intervals(rows: Iterable[Row], theme: Theme, *, families: Iterable[Row] 
             theme,
             height=rowwise.height(len(drawn)),
             legend=len(keys) + 1,
-            xaxis={"title": {"text": f"Acceptance length τ and its {text.INTERVALS}<br>(tokens/step)"}},
+            xaxis={
+                "title": {"text": f"Acceptance length τ and its {LEVEL:.0%} interval over prompts<br>(tokens/step)"}
+            },
             yaxis=rowwise.names_axis(drawn),
         ),
         _caption(drawn),

@@ -100,8 +100,9 @@ def _tau_caption(drawn: Sequence[Series]) -> str:
         )
     else:
         parts.append("The spread of single steps is not known here.")
-    if any(s.row.get("tau_ci") for s in drawn):
-        parts.append(f"The thick bars are {text.INTERVALS}.")
+    sure = [s.row for s in drawn if s.row.get("tau_ci")]
+    if sure:
+        parts.append(f"The thick bars are {text.intervals(sure)}.")
     return text.sentences(parts)
 
 

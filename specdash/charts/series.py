@@ -160,7 +160,8 @@ def banded(line: Line) -> bool:
 
 def intervals_drawn(drawn: Iterable[Line]) -> str:
     """Return the sentence of a caption that says what the bands are, "" without any."""
-    return f"The bands are {text.INTERVALS}." if any(map(banded, drawn)) else ""
+    sure = [line.series.row for line in drawn if banded(line)]
+    return f"The bands are {text.intervals(sure)}." if sure else ""
 
 
 def _place(line: Line, nth: int, listing: Listing) -> dict[str, Any]:

@@ -58,7 +58,8 @@ def speed_bars(rows: Iterable[Row], theme: Theme, *, block: int, families: Itera
 
 
 def _intervals_caption(drawn: Sequence[Series]) -> str:
-    return f"The whiskers are {text.INTERVALS}." if any(s.row.get("tok_s_ci") for s in drawn) else ""
+    sure = [s.row for s in drawn if s.row.get("tok_s_ci")]
+    return f"The whiskers are {text.intervals(sure)}." if sure else ""
 
 
 def _bars(drawn: Sequence[Series], theme: Theme) -> go.Bar:

@@ -105,8 +105,12 @@ def sized(value: float) -> str:
 Ends = Sequence[float] | None
 """Lower and upper end of an interval, None where there is none."""
 
-INTERVALS = f"{LEVEL:.0%} intervals over prompts"
-"""What a figure calls the intervals that it draws."""
+
+def intervals(rows: Iterable[Row]) -> str:
+    """Return what a figure calls the intervals of its rows: "95% intervals over prompts", and whose where borrowed."""
+    lenders = dict.fromkeys(plain(row["interval_from"]) for row in rows if row.get("interval_from"))
+    borrowed = f", borrowed from the run {' or '.join(lenders)}" if lenders else ""
+    return f"{LEVEL:.0%} intervals over prompts{borrowed}"
 
 
 def within(ends: Ends, decimals: int = 3, *, percent: bool = False) -> str:

@@ -1,6 +1,7 @@
 """Pure metrics: canonical tables in, numbers out. No files, no interface, no plotting."""
 
 from specdash.metrics.blocks import fixed_block
+from specdash.metrics.borrowing import ALONE, Background
 from specdash.metrics.group import response_sums, response_taus, restricted
 from specdash.metrics.intervals import FEW, FEWEST, NO_INTERVAL
 from specdash.metrics.registry import Metric, Shape, all_metrics, get
@@ -13,10 +14,10 @@ from specdash.metrics.table import (
     Row,
     mle_outcomes,
     run_rows,
-    seed,
 )
 
 __all__ = [
+    "ALONE",
     "CI_KEYS",
     "ERROR_KEYS",
     "FEW",
@@ -25,6 +26,7 @@ __all__ = [
     "KEYS",
     "METRIC_KEYS",
     "NO_INTERVAL",
+    "Background",
     "Metric",
     "Row",
     "Shape",
@@ -36,5 +38,4 @@ __all__ = [
     "response_taus",
     "restricted",
     "run_rows",
-    "seed",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from specdash.metrics import acceptance, errors, fit, positions, responses
+from specdash.metrics.borrowing import ALONE, BORROWED, NEEDED, Background, borrow
 from specdash.metrics.group import Group, groups
 from specdash.metrics.intervals import NO_INTERVAL, note
 from specdash.metrics.registry import get
-from specdash.schema import LEVEL, OTHER_FAMILY, Evaluation, Granularity, Run
+from specdash.schema import LEVEL, OTHER_FAMILY, Granularity, Run
 
 DECLARED_IN = (acceptance, positions, fit, responses, errors)
 """Importing these modules declares their metrics."""
@@ -25,9 +27,9 @@ copy_std copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_to
 CI_KEYS = [f"{key}_ci" for key in KEYS if get(key).interval]
 """Intervals: the ends [low, high] of a number, a list of such for a list; None where there is none."""
 
-INTERVAL_KEYS = ["level", "interval_note", "tau_se", "design_effect", "effective_steps", *CI_KEYS]
-"""Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, the
-standard error of τ, what clustering does to it, intervals."""
+INTERVAL_KEYS = ["level", "interval_note", "interval_from", "tau_se", "design_effect", "effective_steps", *CI_KEYS]
+"""Keys of a row that say how sure its numbers are: the level of the intervals, a sentence about them or None, the run
+that they are borrowed from or None, the standard error of τ, what clustering does to it, intervals."""
 
 ERROR_KEYS = "tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive".split()
 """The standard error of τ by other methods. They take as long as all intervals together."""
@@ -42,7 +44,10 @@ Row = dict[str, Any]
 
 
 def run_rows(
-    run: Run, family_of: Callable[[str], str | None], keys: Sequence[str] = KEYS, seed: str = ""
+    run: Run,
+    family_of: Callable[[str], str | None],
+    keys: Sequence[str] = KEYS,
+    background: Background = ALONE,
 ) -> tuple[list[Row], list[Row]]:
     """Compute metrics of a run.
 
@@ -50,7 +55,7 @@ def run_rows(
         run: A run of any granularity.
         family_of: Family of a dataset name, None when it has none.
         keys: What to compute, of KEYS, INTERVAL_KEYS and ERROR_KEYS.
-        seed: Names the random stream of the bootstrap (see ``seed``).
+        background: What intervals need to know of the evaluation.
 
     Returns:
         Rows by dataset (the pooled row last; none for printed ratios) and rows by family. A row maps "dataset",
@@ -60,11 +65,19 @@ def run_rows(
         return [], []
     if run.rates is not None:
         return [_printed_row(row, family_of, keys) for row in run.rates.iter_rows(named=True)], []
-    by_dataset, by_family = (
-        [{"dataset": g.name, "family": g.family} | {key: _cell(key, g) for key in keys} for g in chosen]
-        for chosen in groups(run, family_of, seed)
-    )
-    return by_dataset, by_family
+    by_dataset, by_family = groups(run, family_of, background.seed)
+    if background.lender is None or not set(BORROWED) & set(keys):
+        return _rows(by_dataset, keys), _rows(by_family, keys)
+    lent = run_rows(background.lender, family_of, NEEDED)
+    whole = {row["dataset"] for row in lent[0]} == {group.name for group in by_dataset}
+    lending = partial(borrow, lender=background.lender.name, k=run.k, whole=whole)
+    own = (_rows(chosen, dict.fromkeys((*keys, "steps", "tau"))) for chosen in (by_dataset, by_family))
+    asked = ("dataset", "family", *keys)
+    return tuple([{key: row[key] for key in asked} for row in lending(*pair)] for pair in zip(own, lent, strict=True))
+
+
+def _rows(chosen: Iterable[Group], keys: Iterable[str]) -> list[Row]:
+    return [{"dataset": g.name, "family": g.family} | {key: _cell(key, g) for key in keys} for g in chosen]
 
 
 def _cell(key: str, group: Group) -> Any:
@@ -72,13 +85,10 @@ def _cell(key: str, group: Group) -> Any:
         return LEVEL
     if key == "interval_note":
         return note(group)
+    if key == "interval_from":
+        return None
     declared = get(key.removesuffix("_ci"))
     return declared.interval.ends(group) if key.endswith("_ci") else declared.value(group)
-
-
-def seed(evaluation: Evaluation, run: Run) -> str:
-    """Return the seed of a run's resamples: a figure is the same wherever the evaluation is looked at."""
-    return f"{evaluation.id}/{run.name}"
 
 
 def mle_outcomes(

@@ -9,7 +9,7 @@ from typing import Literal
 import polars as pl
 
 from specdash.families import FamilyOf
-from specdash.metrics import INTERVAL_KEYS, KEYS, Row, response_sums, run_rows
+from specdash.metrics import ALONE, INTERVAL_KEYS, KEYS, Background, Row, response_sums, run_rows
 from specdash.report import soundness
 from specdash.report.document import head
 from specdash.report.exports import Origin, csv_text, safe
@@ -58,7 +58,7 @@ def write(
     for run in runs:
         target = folder / folders[run.name]
         target.mkdir(parents=True, exist_ok=True)
-        for name, frame in frames(run, family_of).items():
+        for name, frame in frames(run, family_of, Background.of(evaluation, run)).items():
             path = target / f"{name}.{suffix}"
             if suffix == "csv":
                 path.write_text(csv_text(frame), "utf-8")
@@ -70,14 +70,14 @@ def write(
     return [*written, folder / MANIFEST]
 
 
-def frames(run: Run, family_of: FamilyOf) -> dict[str, pl.DataFrame]:
+def frames(run: Run, family_of: FamilyOf, background: Background = ALONE) -> dict[str, pl.DataFrame]:
     """Return the supporting files of a run as frames, those its granularity can fill."""
     beside = {} if run.checks is None else {"checks": soundness.frame(run.checks)}
     if run.latencies is not None:
         beside["latencies"] = _timed(run.latencies)
     if run.granularity is Granularity.LATENCIES:
         return beside
-    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS))
+    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS), background)
     rows = datasets + families
     made = {name: _frame(rows, keys) for name, keys in FILES.items()}
     made["tableF_tok_per_s_pp10"] = table_frame(rows, report_tables(run.k)[-1].columns)

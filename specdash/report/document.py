@@ -6,7 +6,7 @@ from typing import Any
 
 from specdash._version import VERSION
 from specdash.families import FamilyOf
-from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, run_rows, seed
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report import soundness
 from specdash.schema import Evaluation, Run
 
@@ -55,7 +55,8 @@ def head(evaluation: Evaluation) -> Document:
 
 def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Document:
     """Return one run of ``document``."""
-    datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS, *ERROR_KEYS), seed(evaluation, run))
+    keys = (*KEYS, *INTERVAL_KEYS, *ERROR_KEYS)
+    datasets, families = run_rows(run, family_of, keys, Background.of(evaluation, run))
     mapping = run.mapping
     return {
         "name": run.name,

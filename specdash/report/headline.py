@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from specdash.families import FamilyOf
-from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows
+from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report.exports import Origin, Sheet
 from specdash.report.lines import lines
 from specdash.report.tables import Table, acceptance_length, printed_rates
@@ -17,5 +17,6 @@ def headline_table(run: Run) -> Table:
 
 def headline(evaluation: Evaluation, run: Run, family_of: FamilyOf, *, intervals: bool = False) -> Sheet:
     """Return the headline table of a run, to be exported, with intervals or without."""
-    rows = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS)
+    keys = [*KEYS, *INTERVAL_KEYS] if intervals else KEYS
+    rows = run_rows(run, family_of, keys, Background.of(evaluation, run))
     return Sheet.of_table(headline_table(run), lines(*rows), Origin.of(evaluation, run.name))

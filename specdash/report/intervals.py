@@ -22,14 +22,14 @@ _SENTENCES = 4
 def with_margins(table: Table, rows: Sequence[Row]) -> Table:
     """Return a table with a column of ± after each whose numbers have intervals in some of the rows.
 
-    Beside a number of steps stands what it is worth: the design effect of τ and the effective number of steps.
+    Beside a number of steps stands how many independent ones they are worth.
     """
     columns: list[Column] = []
     shown = {column.metric for column in table.columns}
     for column in table.columns:
         columns.append(column)
         if column.metric == "steps" and any(row.get("effective_steps") for row in rows):
-            columns += [metric_column(key) for key in ("design_effect", "effective_steps") if key not in shown]
+            columns += [metric_column("effective_steps")] if "effective_steps" not in shown else []
         margins = [margin for row in rows if (margin := column.margin(row)) is not None]
         if margins:
             columns.append(_margin(column, margins))
@@ -73,4 +73,4 @@ def _sentence(note: str, names: list[str], everybody: bool) -> str:
     if note.startswith(NO_INTERVAL):
         whom = "" if everybody else f" for {named}"
         return f"No interval{whom}: {note.removeprefix(NO_INTERVAL)}."
-    return f"{named}: {note}."
+    return f"{note[0].upper()}{note[1:]}." if everybody else f"{named}: {note}."

@@ -149,7 +149,10 @@ def acceptance_length() -> Table:
 
 def tau_errors() -> Table:
     """The standard error of τ by every method there is."""
-    keys = "prompts tau tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive design_effect effective_steps"
+    keys = (
+        "prompts tau tau_se tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive "
+        "steps design_effect effective_steps"
+    )
     return Table(
         "tau_errors",
         "The error of τ by several methods",

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from specdash._version import VERSION
 from specdash.families import FamilyOf
-from specdash.metrics import INTERVAL_KEYS, KEYS, run_rows
+from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report import soundness
 from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
@@ -34,7 +34,7 @@ def render(
     for run in runs:
         console.print()
         console.print(_heading(run))
-        for part in _tables(run, family_of, intervals):
+        for part in _tables(run, family_of, Background.of(evaluation, run), intervals):
             console.print()
             console.print(part)
 
@@ -76,8 +76,8 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
                 console.print(Padding(why, (0, 0, 0, 18), expand=False))
 
 
-def _tables(run: Run, family_of: FamilyOf, intervals: bool) -> list[RenderableType]:
-    datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS)
+def _tables(run: Run, family_of: FamilyOf, background: Background, intervals: bool) -> list[RenderableType]:
+    datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS, background)
     rows = [*datasets, *families]
     tables = report_tables(run.k) if run.rates is None else (printed_rates(run.k), throughput_bound())
     extra = {"throughput_bound": [NO_SPECULATION]}

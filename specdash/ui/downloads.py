@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from specdash import metrics
 from specdash._version import VERSION
 from specdash.report import document, html
 from specdash.report.exports import Format, Sheet
@@ -104,7 +103,7 @@ def reports(selected: Selection) -> None:
 
     def whole() -> list[Subject]:
         # No session is at hand for the library's caches.
-        return [Subject.of(run, subject.family_of, seed=metrics.seed(evaluation, run)) for run in runs]
+        return [Subject.of(run, subject.family_of, evaluation=evaluation) for run in runs]
 
     def page(subjects: list[Subject]) -> bytes:
         return html.render(evaluation, subjects, link=link_here).encode()

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import streamlit as st
 
-from specdash import families, ingest, metrics
+from specdash import families, ingest
 from specdash.ingest.jobs import Jobs, max_memory
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError, Run
@@ -114,8 +114,7 @@ _HASH = {Choice: lambda c: (str(c.root), c.id, c.run, c.datasets, c.intervals, c
 def _subject(chosen: Choice) -> Subject:
     evaluation = _evaluation(chosen.root, chosen.id)
     run, family_of = evaluation.run(chosen.run), families.load(Store(chosen.root).families_file())
-    seed = metrics.seed(evaluation, run)
-    subject = Subject.of(run, family_of, chosen.datasets, intervals=chosen.intervals, seed=seed)
+    subject = Subject.of(run, family_of, chosen.datasets, intervals=chosen.intervals, evaluation=evaluation)
     subject.rows  # Every page shows them: they are computed here, under the spinner.  # noqa: B018
     return subject
 

@@ -101,7 +101,7 @@ def test_figures_of_the_overview(dashboard):
     figures = dashboard("reference", run="7_draft_best_of_10").page("overview").figures()
     assert figures == {
         "τ, pooled": "3.83",
-        "95% interval of τ": "3.78 – 3.89",
+        "95% interval": "3.78 – 3.89",
         "verify steps": "4,344,265",
         "responses": "30,296",
         "block length K": "7",

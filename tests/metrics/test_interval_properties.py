@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdash.metrics import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, run_rows
+from specdash.metrics import CI_KEYS, ERROR_KEYS, INTERVAL_KEYS, KEYS, Background, run_rows
 from tests.helpers import Response, log_run
 from tests.metrics.logs import FAMILIES, fewer
 
@@ -34,7 +34,7 @@ SURE = [*INTERVAL_KEYS, *ERROR_KEYS]
 
 
 def rows_of(log, keys=SURE, seed="", k=None):
-    by_dataset, by_family = run_rows(log_run(log, k=k), FAMILIES.get, keys, seed)
+    by_dataset, by_family = run_rows(log_run(log, k=k), FAMILIES.get, keys, Background(seed))
     return [*by_dataset, *by_family]
 
 

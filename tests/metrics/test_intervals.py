@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from specdash.metrics import CI_KEYS, ERROR_KEYS, FEW, FEWEST, INTERVAL_KEYS, KEYS, get, run_rows
+from specdash.metrics import CI_KEYS, ERROR_KEYS, FEW, FEWEST, INTERVAL_KEYS, KEYS, Background, get, run_rows
 from specdash.schema import LEVEL, Granularity
 from tests.helpers import Response, counter_run, counters_of, log_a, log_run, rates_run, response
 
@@ -176,7 +176,9 @@ def test_within_share_of_identical_copies_has_no_interval():
 
 
 def bootstraps(log, seed):
-    by_dataset, by_family = run_rows(log_run(log), {"x": "math", "y": "math"}.get, ["tau_se_bootstrap"], seed)
+    by_dataset, by_family = run_rows(
+        log_run(log), {"x": "math", "y": "math"}.get, ["tau_se_bootstrap"], Background(seed)
+    )
     return {row["dataset"]: row["tau_se_bootstrap"] for row in (*by_dataset, *by_family)}
 
 

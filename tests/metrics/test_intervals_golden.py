@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, acceptance, run_rows
+from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, Background, acceptance, run_rows
 from specdash.metrics.clusters import Clusters, Sampling
 from specdash.metrics.components import Components
 from specdash.metrics.group import groups
@@ -30,7 +30,7 @@ def expected():
 
 @pytest.fixture(scope="module")
 def rows():
-    by_dataset, _ = run_rows(log_run(log_a()), {}.get, [*INTERVAL_KEYS, *ERROR_KEYS], seed="golden")
+    by_dataset, _ = run_rows(log_run(log_a()), {}.get, [*INTERVAL_KEYS, *ERROR_KEYS], Background("golden"))
     return {row["dataset"]: row for row in by_dataset}
 
 
@@ -121,7 +121,7 @@ def test_bootstrap(rows, expected, group):
 
 def test_bootstrap_that_ignores_strata(expected):
     merged = [replace(r, dataset="all", prompt=f"{r.dataset} {r.prompt}") for r in log_a()]
-    (row, _), _ = run_rows(log_run(merged), {}.get, ["tau_se_bootstrap"], seed="golden")
+    (row, _), _ = run_rows(log_run(merged), {}.get, ["tau_se_bootstrap"], Background("golden"))
     assert row["tau_se_bootstrap"] == pytest.approx(expected["pooled"]["boot_se"], rel=0.03)
 
 

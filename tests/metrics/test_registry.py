@@ -21,7 +21,7 @@ copy_range copy_max copy_min corr_tau_tokens corr_tau_steps corr_tau_tokens_spea
 
 ERRORS = "tau_se design_effect effective_steps tau_se_linear tau_se_bootstrap tau_se_copies tau_se_naive".split()
 INTERVALS = """
-level interval_note tau_se design_effect effective_steps
+level interval_note interval_from tau_se design_effect effective_steps
 tau_ci tau_all_ci verify_rate_ci acceptance_ratio_ci p_ci p_exposed_ci p_km_ci c_ci outcome_ci step_std_ci
 implied_alpha_ci alpha_mle_ci tau_at_k_ci tau_at_k_km_ci within_share_corrected_ci
 """.split()

@@ -54,7 +54,7 @@ def test_differences_have_no_interval():
 
 def test_tables_with_margins():
     assert labels(tables.acceptance_length()) == [
-        *("steps", "design effect", "effective steps", "τ", "± τ", "step std", "± step std", "per-response mean"),
+        *("steps", "effective steps", "τ", "± τ", "step std", "± step std", "per-response mean"),
         *("p10", "p50", "p90", "implied α", "± implied α"),
     ]
     p, c = tables.draft_positions(7)
@@ -62,7 +62,7 @@ def test_tables_with_margins():
     assert labels(c)[-3:] == ["c₆", "± c₆", "c₀ − c₆"]
     assert labels(tables.shorter_blocks(7))[-3:] == ["K′=7", "± K′=7", "gain 5→7"]
     # What stands there already is not shown twice.
-    assert labels(tables.tau_errors()).count("design effect") == 1
+    assert labels(tables.tau_errors()).count("effective steps") == 1
 
 
 def test_nothing_changes_where_there_are_no_intervals():
@@ -121,7 +121,7 @@ def text_of(run, **options):
 def test_text():
     text = text_of(RUN, intervals=True)
     line = next(line for line in text.splitlines() if line.strip().startswith("mathlike")).split()
-    assert line[2:7] == ["3,001", "12.3", "245", "4.86", "0.33"]
+    assert line[2:6] == ["3,001", "245", "4.86", "0.33"]
     assert "± is half the width of the 95% interval over prompts" in text
     assert text.rstrip().endswith("chatlike: only 16 prompts, so the interval is rough.")
     assert "±" not in text_of(RUN)

@@ -11,9 +11,11 @@ import polars as pl
 from specdash.charts import Chart, Theme
 from specdash.families import FamilyOf
 from specdash.metrics import (
+    ALONE,
     ERROR_KEYS,
     INTERVAL_KEYS,
     KEYS,
+    Background,
     Row,
     difficulty,
     mle_outcomes,
@@ -22,7 +24,7 @@ from specdash.metrics import (
     run_rows,
 )
 from specdash.report.tables import Table
-from specdash.schema import OTHER_FAMILY, Granularity, Run
+from specdash.schema import OTHER_FAMILY, Evaluation, Granularity, Run
 
 Outcomes = dict[str, list[float] | None]
 """Modelled shares of steps by accepted tokens, by name of a dataset or family."""
@@ -58,14 +60,14 @@ class Subject:
         family_of: Family of a dataset name.
         datasets: Chosen datasets, None for all.
         intervals: Whether its numbers come with their intervals.
-        seed: Names the random stream of resamples (metrics.seed).
+        background: What its intervals need to know of the evaluation.
     """
 
     run: Run
     family_of: FamilyOf
     datasets: tuple[str, ...] | None = None
     intervals: bool = True
-    seed: str = ""
+    background: Background = ALONE
 
     @classmethod
     def of(
@@ -75,22 +77,33 @@ class Subject:
         datasets: tuple[str, ...] | None = None,
         *,
         intervals: bool = True,
-        seed: str = "",
+        evaluation: Evaluation | None = None,
     ) -> Subject:
-        """Return a run as a subject, over some of its datasets (all of them when None)."""
-        return cls(run if datasets is None else restricted(run, datasets), family_of, datasets, intervals, seed)
+        """Return a run as a subject.
+
+        Args:
+            run: The run.
+            family_of: Family of a dataset name.
+            datasets: Chosen datasets, all of them when None.
+            intervals: Whether its numbers come with their intervals.
+            evaluation: The evaluation that it is of.
+        """
+        background = ALONE if evaluation is None else Background.of(evaluation, run)
+        if datasets is not None:
+            run, background = restricted(run, datasets), background.restricted(datasets)
+        return cls(run, family_of, datasets, intervals, background)
 
     @cached_property
     def rows(self) -> Rows:
         """The numbers of the chosen datasets, with their intervals where those are asked for."""
         keys = [*KEYS, *INTERVAL_KEYS] if self.intervals else KEYS
-        return Rows(*run_rows(self.run, self.family_of, keys))
+        return Rows(*run_rows(self.run, self.family_of, keys, self.background))
 
     @cached_property
     def errors(self) -> Rows:
         """The errors of τ by every method, with what they are errors of."""
         keys = "prompts steps responses tau tau_ci tau_se design_effect effective_steps".split() + ERROR_KEYS
-        return Rows(*run_rows(self.run, self.family_of, keys, self.seed))
+        return Rows(*run_rows(self.run, self.family_of, keys, self.background))
 
     @cached_property
     def responses(self) -> pl.DataFrame:

@@ -36,9 +36,10 @@ def facts(subject: Subject) -> list[tuple[str, str]]:
     pooled = subject.rows.datasets[-1] if subject.has_counts and subject.rows.datasets else {}
     tau = tables.metric_column("tau")
     ends = tau.ends(pooled)
+    interval = f"{LEVEL:.0%} interval" + (", borrowed" if pooled.get("interval_from") else "")
     found = [
         ("τ, pooled", tau.shown(pooled)),
-        *([(f"{LEVEL:.0%} interval of τ", " – ".join(tau.shown({"tau": end}) for end in ends))] if ends else []),
+        *([(interval, " – ".join(tau.shown({"tau": end}) for end in ends))] if ends else []),
         ("verify steps", f"{pooled['steps']:,}" if pooled.get("steps") is not None else tables.UNDEFINED),
         ("responses", f"{pooled['responses']:,}" if pooled.get("responses") else tables.UNDEFINED),
     ]
@@ -62,7 +63,7 @@ def acceptance_length(subject: Subject) -> list[Part]:
             FigurePart("figure1_tau", spread, "Acceptance length with the spread over steps"),
             FigurePart("figure1_sigma", model, "Spread against the geometric model"),
         ]
-    if subject.intervals and any(row["tau_ci"] for row in rows):
+    if subject.intervals and subject.has_responses and any(row["tau_ci"] for row in rows):
         errors, table = subject.errors, tables.tau_errors()
         sure = partial(charts.tau_intervals, errors.datasets, families=errors.families)
         parts += [FigurePart("tau_intervals", sure, "How sure τ is"), TablePart(table, table.title, rows=errors)]
