@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests import evaluations
 from tests.browser.conftest import DESKTOP
-from tests.browser.dashboard import PAGES
+from tests.browser.dashboard import OTHERS, PAGES
 from tests.browser.test_pages import TABLES
 
 RUN = "7_draft"
@@ -15,12 +15,12 @@ REFUSED = "This page needs responses with their prompts; this run holds counters
 
 
 def _shows_gsm8k_of_the_first_run(tab, library, page):
-    expect(tab.page.get_by_test_id("stSidebarNavLink")).to_have_count(len(PAGES))
+    expect(tab.page.get_by_test_id("stSidebarNavLink")).to_have_count(len(PAGES | OTHERS))
     expect(tab.chosen_run().get_by_role("combobox")).to_have_value(RUN)
     expect(tab.chosen_datasets().locator("[data-tag]")).to_have_text("gsm8k")
     if page:
         expect(tab.title).to_have_text(PAGES[page])
-    if page == "prompt_difficulty":
+    if page in ("prompts", "prompt_difficulty"):
         expect(tab.notice("info")).to_contain_text(REFUSED)
     else:
         for title in TABLES[page]:

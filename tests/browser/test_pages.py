@@ -28,6 +28,7 @@ ROWS = {
 
 TABLES = {
     "": ["Acceptance length"],
+    "prompts": [],
     "acceptance_length": ["Acceptance length"],
     "draft_positions": ["Unconditional acceptance by draft position", "Conditional acceptance by draft position"],
     "step_outcomes": ["Step outcomes (% of steps by accepted tokens)"],
@@ -46,6 +47,9 @@ REFUSED = {
     ("rates", "shorter_blocks"): _COUNTS,
     ("rates", "prompt_difficulty"): _PROMPTS + "printed ratios without counts.",
     ("counters", "prompt_difficulty"): _PROMPTS + "counters without responses.",
+    ("rates", "prompts"): _PROMPTS + "printed ratios without counts.",
+    ("counters", "prompts"): _PROMPTS + "counters without responses.",
+    ("bare", "prompts"): "No samples say which prompt a response answers, so there are no prompts to tell apart.",
 }
 TITLES = {
     "reference": "DeepSeek-V4-Pro with the DSpark drafter (reconstruction)",
