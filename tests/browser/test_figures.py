@@ -15,7 +15,7 @@ FIGURES = {
     "acceptance_length": LENGTH,
     "draft_positions": POSITIONS,
     "step_outcomes": ["figure4_outcomes", "figure5_geometric"],
-    "shorter_blocks": ["figure_blocks", "figure_gains"],
+    "shorter_blocks": ["tau_by_block", "position_gains"],
     "prompt_difficulty": ["figure6_violins", "figure6_share"],
 }
 VARYING = [*POSITIONS, "figure3_p_exposed", "figure3_heatmap_p_exposed", "figure3_p_km", "figure3_heatmap_p_km"]
