@@ -73,7 +73,8 @@ BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 23, 30)"}
 LABELS = ("τ, pooled", "verify steps", "responses", "block length K", "granularity")
 
 
-@pytest.mark.parametrize("name", ROWS)
+# Without a browser every page is seen with every evaluation (tests/app); here with those that look different.
+@pytest.mark.parametrize("name", ["reference", "counters", "rates", "one", "variable", "forty"])
 def test_every_page_shows_its_numbers_or_says_why_not(name, tab, library):
     tab.open(eval=library.ids[name])
     expect(tab.title).to_have_text(TITLES.get(name, name))
@@ -153,7 +154,7 @@ def reference():
 
 
 def test_cells_hold_what_the_command_line_prints(tab, library, reference):
-    tab.open("acceptance_length", eval=library.ids["reference"])
+    tab.open("acceptance_length", eval=library.ids["reference"], ci="false")
     head, *rows = tab.cells("Acceptance length")
     assert head == "dataset|family|steps|τ|step std|per-response mean|p10|p50|p90|implied α".split("|")
     keys = "steps tau step_std response_mean response_p10 response_p50 response_p90 implied_alpha".split()
@@ -163,14 +164,14 @@ def test_cells_hold_what_the_command_line_prints(tab, library, reference):
 
 
 def test_the_stages_of_the_bound_are_part_of_the_address(tab, library, reference):
-    tab.open("throughput", eval=library.ids["reference"], stages="20", question="Report’s bound")
+    tab.open("throughput", eval=library.ids["reference"], ci="false", stages="20", question="Report’s bound")
     expect(tab.main.get_by_role("heading", name="Upper bound on tok/s, 20 stages, latency only")).to_be_visible()
     first = tab.cells("Upper bound on tok/s, 20 stages, latency only")[1]
     tau = reference["gsm8k"]["tau"]
     assert first[:2] == ["gsm8k", "math"]
     assert float(first[2]) == tau
     assert float(first[3]) == pytest.approx(2 * tau / (20 * 0.010))
-    tab.carries(eval=library.ids["reference"], stages="20", question="Report’s bound")
+    tab.carries(eval=library.ids["reference"], ci="false", stages="20", question="Report’s bound")
 
 
 def test_methods_can_be_searched(tab, library):
