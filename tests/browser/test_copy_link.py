@@ -80,7 +80,7 @@ def test_the_copied_link_shows_the_same_in_another_browser_on_a_fresh_server(ser
     tab, other = open_tab(server, **CLIPBOARD), open_tab(fresh_server, viewport=DESKTOP)
     for page in PAGES:
         chosen, at_first = CONTROLS.get(page, ({}, {}))
-        if page == "prompt_difficulty":
+        if page in ("prompts", "prompt_difficulty"):
             continue  # This run has no prompts.
         tab.open(page, eval=library.ids["reference"], run=RUN, ds=["gsm8k", "alpaca"], **chosen)
         shown = numbers(tab, page)

@@ -34,8 +34,17 @@ class Form:
         self.tab, self.card = tab, tab.job(name)
 
     def choose(self, field, column):
-        self.card.locator(f"[class*=st-key-map-{field}-]").get_by_role("combobox").click()
-        self.tab.page.get_by_role("option", name=column, exact=True).click()
+        box = self.card.locator(f"[class*=st-key-map-{field}-]").get_by_role("combobox")
+        option = self.tab.page.get_by_role("option", name=column, exact=True)
+
+        def opened():  # The form is drawn anew after every answer, which may close a list just opened.
+            if not option.count():
+                box.click()
+                self.tab.page.wait_for_timeout(500)
+            return option.count() == 1
+
+        eventually(opened, lambda: f"no list for {field}", self.tab.page)
+        option.click()
         self.chosen(field, column)
 
     def chosen(self, field, column):
