@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE
-from tests.browser.dashboard import eventually
 
 LINK = {"prompt": "alpaca · task-07", "copy": "copy 2", "find_prompt": "task-0", "ends": "6"}
 STRIP = "Verify step (0 = first)"
@@ -41,17 +40,6 @@ def test_what_is_looked_at_comes_back_with_the_page(tab, library):
     shows_the_response(tab)
     tab.switch("throughput").switch("prompts")
     shows_the_response(tab)
-
-
-def test_a_row_that_is_clicked_is_looked_at(tab, library):
-    tab.open("prompts", eval=library.ids["thirty"])
-    expect(tab.table("Prompts", 60)).to_be_visible()
-    wanted = tab.cells("Prompts")[3]
-    label = f"{wanted[2]} · {wanted[1]}"
-    canvas = tab.table("Prompts").locator("canvas").first
-    canvas.click(position={"x": 20, "y": 35 * 3 + 17})
-    expect(prompt(tab)).to_have_value(label)
-    eventually(lambda: tab.query().get("prompt") == [label], lambda: tab.page.url, tab.page)
 
 
 def test_another_copy_has_other_steps(tab, library):
