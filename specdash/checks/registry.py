@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from specdash.checks.subject import Subject
+from specdash.registry import Registry
 from specdash.schema import Granularity
 from specdash.verdict import Finding, Outcome
 
@@ -75,33 +76,7 @@ class Check:
         return self.compute(subject)
 
 
-_CHECKS: dict[str, Check] = {}
+_CHECKS = Registry("check", Check)
 
-
-def check(key: str, **declared: object) -> Callable[[Callable[[Subject], Result]], Callable[[Subject], Result]]:
-    """Declare the decorated function as the check ``key``; the keywords are the fields of Check."""
-
-    def declare(compute: Callable[[Subject], Result]) -> Callable[[Subject], Result]:
-        if key in _CHECKS:
-            raise ValueError(f"check {key} is declared twice")
-        _CHECKS[key] = Check(key=key, compute=compute, **declared)  # type: ignore[arg-type]
-        return compute
-
-    return declare
-
-
-def get(key: str) -> Check:
-    """Return the check of that key.
-
-    Raises:
-        KeyError: There is none; the message lists those there are.
-    """
-    try:
-        return _CHECKS[key]
-    except KeyError:
-        raise KeyError(f"no check {key!r}; there are: {', '.join(_CHECKS)}") from None
-
-
-def all_checks() -> tuple[Check, ...]:
-    """Return every declared check, in the order of declaration."""
-    return tuple(_CHECKS.values())
+check, get, all_checks = _CHECKS.declare, _CHECKS.get, _CHECKS.all
+"""Declare a check (the keywords are the fields of Check), return one by its key, return all in their order."""

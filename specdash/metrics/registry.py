@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from specdash.metrics.group import Group
+from specdash.registry import Registry
 from specdash.schema import Granularity
 
 Value = float | int | list[float | None] | None
@@ -78,33 +79,10 @@ class Metric:
         return self.compute(group) if group.granularity.allows(self.needs) else None
 
 
-_METRICS: dict[str, Metric] = {}
+_METRICS = Registry("metric", Metric)
 
+metric, get, all_metrics = _METRICS.declare, _METRICS.get, _METRICS.all
+"""Declare a metric (the keywords are the fields of Metric), return one by its key, return all.
 
-def metric(key: str, **declared: object) -> Callable[[Callable[[Group], Value]], Callable[[Group], Value]]:
-    """Declare the decorated function as the metric ``key``; the keywords are the fields of Metric."""
-
-    def declare(compute: Callable[[Group], Value]) -> Callable[[Group], Value]:
-        if key in _METRICS:
-            raise ValueError(f"metric {key} is declared twice")
-        _METRICS[key] = Metric(key=key, compute=compute, **declared)  # type: ignore[arg-type]
-        return compute
-
-    return declare
-
-
-def get(key: str) -> Metric:
-    """Return the metric of that key.
-
-    Raises:
-        KeyError: There is none; the message lists those there are.
-    """
-    try:
-        return _METRICS[key]
-    except KeyError:
-        raise KeyError(f"no metric {key!r}; there are: {', '.join(_METRICS)}") from None
-
-
-def all_metrics() -> tuple[Metric, ...]:
-    """Return every declared metric, in the order of declaration; ``KEYS`` is the order of the JSON contract."""
-    return tuple(_METRICS.values())
+They are in the order of declaration; ``KEYS`` is the order of the JSON contract.
+"""
