@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from specdash import ingest
 from specdash.live.window import Window
 from specdash.schema import Evaluation, InputError, NothingToRead
 from specdash.store import Store
@@ -114,9 +113,7 @@ class Watch:
             InputError: Nothing was drafted, or the counters contradict each other.
         """
         with self.lock:
-            if self.window.taken < 2:
-                raise NothingToRead("the start mark is read; the next reading makes a window", file=self.state.url)
-            return self.window.evaluation(workspace)
+            return self._between_marks().evaluation(workspace)
 
     def keep(self, store: Store) -> Evaluation:
         """Put what was counted so far into the library.
@@ -124,9 +121,13 @@ class Watch:
         Raises:
             InputError: Nothing was drafted, or the counters contradict each other.
         """
-        with tempfile.TemporaryDirectory(prefix="specdash-") as kept, self.lock:
-            self.evaluation(Path(kept))  # says clearly why there is nothing to keep, and describes the window
-            return ingest.add(self.window.folder, store)
+        with self.lock:
+            return self._between_marks().keep(store)
+
+    def _between_marks(self) -> Window:
+        if self.window.taken < 2:
+            raise NothingToRead("the start mark is read; the next reading makes a window", file=self.state.url)
+        return self.window
 
     def _poll(self) -> None:
         failed = 0

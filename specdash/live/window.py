@@ -7,6 +7,7 @@ those on both sides of a restart, so a window of any length stays small. The fol
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from specdash.formats.producer import Context
 from specdash.formats.scrapes import Increase, Series
 from specdash.live import servers
 from specdash.schema import Evaluation, InputError, NothingToRead, Run
+from specdash.store import Store
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,12 @@ class Scrape:
     Attributes:
         at: Seconds since 1970 when it was taken.
         file: Where it lies.
+        told: What it tells of its server.
     """
 
     at: float
     file: Path
+    told: servers.Told
 
     @property
     def path(self) -> str:
@@ -80,6 +84,7 @@ class Window:
         self.folder, self.title, self.where, self.timed = folder, title, where, timed
         self.scrapes: list[Scrape] = []
         self.taken = 0
+        self._increase: Increase | None = None
 
     def add(self, text: str, at: float) -> None:
         """Take a scrape.
@@ -93,11 +98,11 @@ class Window:
         """
         found = servers.told(text, self.where)
         if self.scrapes and found.server != self.told.server:
+            before = self.told.server.name
             raise InputError(
-                "answers as another server than before", file=self.where, found=found.server.name,
-                expected=self.told.server.name,
-            )  # fmt: skip
-        scrape = Scrape(at, self.folder / f"{at:017.6f}.prom")
+                "answers as another server than before", file=self.where, found=found.server.name, expected=before
+            )
+        scrape = Scrape(at, self.folder / f"{at:017.6f}.prom", found)
         scrape.file.write_text(text, encoding="utf-8")
         try:
             restarted = bool(self.scrapes and _counted(self.scrapes[-1], scrape).resets)
@@ -108,6 +113,7 @@ class Window:
             self.scrapes.pop().file.unlink()
         self.scrapes.append(scrape)
         self.taken += 1
+        self._increase = None
 
     @property
     def seconds(self) -> float:
@@ -117,12 +123,14 @@ class Window:
     @property
     def told(self) -> servers.Told:
         """What the last scrape tells of the server."""
-        return servers.told(self.scrapes[-1].text, self.where)
+        return self.scrapes[-1].told
 
     @property
     def increase(self) -> Increase:
         """How far the counters went up; of a single scrape since the server's start."""
-        return _counted(*self.scrapes)
+        if self._increase is None:
+            self._increase = _counted(*self.scrapes)
+        return self._increase
 
     @property
     def drafted(self) -> tuple[int, int] | None:
@@ -207,6 +215,17 @@ class Window:
             return ingest.read(self.folder, workspace)
         except NothingToRead as nothing:
             raise NothingToRead(self._idle(), file=self.where) from nothing
+
+    def keep(self, store: Store) -> Evaluation:
+        """Put the window into the library.
+
+        Raises:
+            NothingToRead: Nothing was drafted in it.
+            InputError: The counters contradict each other.
+        """
+        with tempfile.TemporaryDirectory(prefix="specdash-") as workspace:
+            self.evaluation(Path(workspace))  # says clearly why there is nothing to keep, and describes the window
+        return ingest.add(self.folder, store)
 
     def _describe(self) -> None:
         first, last = (datetime.fromtimestamp(self.scrapes[i].at, UTC).isoformat(timespec="seconds") for i in (0, -1))

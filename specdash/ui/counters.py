@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from specdash import charts, families, ingest
+from specdash import charts, families
 from specdash.live.fetch import fetch
 from specdash.live.policy import HOSTS, of_dashboard
 from specdash.live.watch import Watch, Watches
@@ -18,7 +18,7 @@ from specdash.live.window import Window
 from specdash.report import tables
 from specdash.report.exports import Origin
 from specdash.report.sections import Subject
-from specdash.schema import Evaluation, InputError, Run
+from specdash.schema import Evaluation, InputError
 from specdash.store import home
 from specdash.ui import figures, hosting, kept, library, selection, text
 from specdash.ui.controls import slider
@@ -154,25 +154,26 @@ def _window(window: Window, key: str, ours: int | None) -> None:
     except InputError as error:
         text.notice(error.problem, "info")
         return
+    family_of = families.load(library.store().families_file())
     for number, run in enumerate(runs):
-        _run(run, f"{key}-{number}")
+        _run(Subject.of(run, family_of), f"{key}-{number}")
     if engines := window.engines():
         st.caption("By engine")
-        _table(tables.acceptance_length(), engines, f"{key}-engines")
+        _table(tables.acceptance_length(), Subject.of(engines, family_of), f"{key}-engines")
 
 
-def _run(run: Run, key: str) -> None:
+def _run(subject: Subject, key: str) -> None:
+    run = subject.run
     if run.rates is not None:
-        _table(tables.printed_rates(run.k), run, f"{key}-rates")
+        _table(tables.printed_rates(run.k), subject, f"{key}-rates")
         return
-    _table(tables.acceptance_length(), run, f"{key}-length")
+    _table(tables.acceptance_length(), subject, f"{key}-length")
     if run.k and run.counters["per_position"].null_count() < run.counters.height:
-        _table(tables.draft_positions(run.k)[0], run, f"{key}-p")
+        _table(tables.draft_positions(run.k)[0], subject, f"{key}-p")
 
 
-def _table(table: tables.Table, run: Run, key: str) -> None:
-    family_of = families.load(library.store().families_file())
-    show(table, Subject.of(run, family_of).rows, f"table-{key}", origin=_origin(run.name))
+def _table(table: tables.Table, subject: Subject, key: str) -> None:
+    show(table, subject.rows, f"table-{key}", origin=_origin(subject.run.name))
 
 
 def _origin(name: str) -> Origin:
@@ -217,5 +218,4 @@ def _between(texts: list[str], folder: Path) -> Window:
 def _keep_texts(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="specdash-") as folder:
         window = _between(texts, Path(folder))
-        window.evaluation(Path(folder))  # describes the window
-        _kept("texts", lambda: ingest.add(window.folder, library.store()))
+        _kept("texts", lambda: window.keep(library.store()))
