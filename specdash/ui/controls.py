@@ -21,7 +21,7 @@ def slider(label: str, low: int, high: int, default: int, key: str, help: str | 
     """
     asked = st.query_params.get(key)
     if asked is not None and not (asked.lstrip("-").isdecimal() and low <= int(asked) <= high):
-        text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is {default} here.", "error")
+        kept.tell(label, text.short(asked, 20), str(default))
     link.default(key, default)
     return st.slider(label, low, high, default, key=key, bind="query-params", help=help)
 
@@ -41,7 +41,7 @@ def number(label: str, low: float, high: float, key: str, help: str | None = Non
     """
     asked = st.query_params.get(key)
     if asked and not _within(asked, low, high):
-        text.notice(f"{label} cannot be {text.short(asked, 20)}, as this link says; it is left empty here.", "error")
+        kept.tell(label, text.short(asked, 20), "left empty")
     value = st.number_input(label, low, high, None, 0.01, key=key, help=help, placeholder="none", bind="query-params")
     kept.note(key, "" if value is None else plain(value), "")
     return value

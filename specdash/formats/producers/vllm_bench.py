@@ -36,7 +36,7 @@ from specdash.schema import (
 _KEY = "spec_decode_"
 _MARKS = {"date", "backend", "completed", "duration"}
 
-_SEMANTICS = Semantics(
+SEMANTICS = Semantics(
     producer="vllm bench serve",
     bonus=Bonus.IN,
     position_base=0,
@@ -158,6 +158,6 @@ PRODUCERS = (
         what="vllm bench serve result",
         looks=lambda file: peek.names(file) >= _MARKS,
         read=_read,
-        semantics=_SEMANTICS,
+        semantics=SEMANTICS,
     ),
 )

@@ -13,18 +13,8 @@ from dataclasses import replace
 from specdash.formats import aggregate, peek, recover
 from specdash.formats.base import File, read_text
 from specdash.formats.producer import Context, Producer, label_of
-from specdash.schema import (
-    Bonus,
-    End,
-    InputError,
-    NothingToRead,
-    PerPosition,
-    Run,
-    RunWarning,
-    Semantics,
-    Span,
-    Undrafted,
-)
+from specdash.formats.producers import vllm_bench
+from specdash.schema import InputError, NothingToRead, Run, RunWarning
 
 _HEAD = "Serving Benchmark Result"
 _MARK = "Speculative Decoding-"
@@ -38,16 +28,7 @@ _FIELDS = {
 }
 _POSITION = re.compile(r"^\s*Position (\d{1,3}): +([\d.]+)", re.MULTILINE)
 
-_SEMANTICS = Semantics(
-    producer="vllm bench serve, console",
-    bonus=Bonus.IN,
-    position_base=0,
-    per_position=PerPosition.UNCONDITIONAL,
-    span=Span.RUN,
-    end=End.RAW,
-    undrafted=Undrafted.OMITTED,
-    note="Differences of the server's counters over the run: other clients' requests would be in them.",
-)
+_SEMANTICS = replace(vllm_bench.SEMANTICS, producer="vllm bench serve, console")
 
 
 def _read(files: Sequence[File], context: Context) -> list[Run]:
