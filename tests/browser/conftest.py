@@ -26,8 +26,11 @@ ARGUMENTS = """
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """The browser of a file: Playwright keeps an event loop running in the process, which would forbid the files
+    tested after it in the same process a loop of their own.
+    """
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     assert found, f"the browser tests need one of {', '.join(BROWSERS)}"
     with sync_playwright() as playwright:
@@ -37,7 +40,7 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def everyday(browser: Browser) -> BrowserContext:
     """The browser profile of most tests: one whose cache holds the frontend already."""
     return browser.new_context(viewport=DESKTOP, color_scheme="light", accept_downloads=True)
