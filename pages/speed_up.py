@@ -6,7 +6,7 @@ from specdash.report.sections import cards, speedup
 from specdash.report.sections.drafting import DEFAULT_ALPHA, DEFAULT_C, DEFAULT_K, Drafting, own
 from specdash.schema import MAX_DRAFTED, Granularity
 from specdash.ui import cards as card_row
-from specdash.ui import kept, parts, text
+from specdash.ui import kept, latency, parts, text
 from specdash.ui.controls import number
 from specdash.ui.dial import Quantity, dial
 from specdash.ui.page import begin
@@ -38,7 +38,22 @@ def controls():
         c = dial(COST, DEFAULT_C)
     with right:
         alpha = dial(ALPHA, DEFAULT_ALPHA)
-    return Drafting(int(k), c, DRAFTERS[drafter], alpha, observed), name
+    seen = (observed, None, None) if observed else measured()
+    return Drafting(int(k), c, DRAFTERS[drafter], alpha, *seen), name
+
+
+def measured():
+    """The speed-up in TPOT that an A/B measurement in this evaluation found, with its interval."""
+    found = latency.observed(selected)
+    if found is None:
+        return None, None, None
+    one = found.deciding
+    text.paragraph(
+        f"Observed here: a speed-up of {one.speedup:.3f} in TPOT ({one.low:.3f} to {one.high:.3f}) over run "
+        f"{found.base.name}; page Latency A/B judges it.",
+        faint=True,
+    )
+    return one.speedup, one.low, one.high
 
 
 drafting, name = controls()

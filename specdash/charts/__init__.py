@@ -12,6 +12,7 @@ from specdash.charts.depth import block_rtt_map, speed_by_block
 from specdash.charts.errors import tau_intervals
 from specdash.charts.gap import gap_split
 from specdash.charts.lap import PARTS, lap_split
+from specdash.charts.latency import Prompts, Side, latency_by_prompt, latency_ecdf
 from specdash.charts.length import sigma_against_geometric, tau_by_dataset
 from specdash.charts.live import tau_over_time
 from specdash.charts.outcomes import geometric_fit, outcome_heatmap
@@ -32,6 +33,8 @@ __all__ = [
     "Curve",
     "Mark",
     "Measured",
+    "Prompts",
+    "Side",
     "Theme",
     "acceptance_by_position",
     "answer_times",
@@ -40,6 +43,8 @@ __all__ = [
     "gap_split",
     "geometric_fit",
     "lap_split",
+    "latency_by_prompt",
+    "latency_ecdf",
     "length_against_tau",
     "outcome_heatmap",
     "position_gains",

@@ -50,6 +50,7 @@ class Entry:
         note: What the input says about itself.
         granularity: By the name of the run.
         mapping: By the name of the run; None without samples.
+        timed: Names of the runs that hold latencies.
         notes: What people wrote about it.
         tags: Short words of people, to find it by.
         checks: What the checks found, by the name of the run; a run that has to be checked anew is left out.
@@ -67,6 +68,7 @@ class Entry:
     note: str
     granularity: dict[str, Granularity]
     mapping: dict[str, Mapping | None]
+    timed: tuple[str, ...] = ()
     notes: str = ""
     tags: tuple[str, ...] = ()
     checks: dict[str, tuple[Finding, ...]] = field(default_factory=dict)
@@ -191,6 +193,7 @@ def entry(folder: Path) -> Entry:
             bytes=found["bytes"] + sum(beside),
             granularity={run["name"]: Granularity(run["granularity"]) for run in runs},
             mapping={run["name"]: _mapping(run) for run in runs},
+            timed=tuple(run["name"] for run in runs if tables.BESIDE in run["tables"]),
         )
         as_read = {run["name"]: dict(run["config_set"]) for run in runs}
     said = annotations.read(folder, names)

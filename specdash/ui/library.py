@@ -6,6 +6,7 @@ import os
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import streamlit as st
@@ -66,9 +67,18 @@ def evaluation(id: str) -> Evaluation:
     return _evaluation(home(), id)
 
 
+_CACHES: list[Any] = []
+
+
+def forgotten(cached: Any) -> Any:
+    """Let a cache of numbers of evaluations be dropped with the others; a decorator above the cache's own."""
+    _CACHES.append(cached)
+    return cached
+
+
 def forget() -> None:
     """Drop what is cached of evaluations; called when one was removed or changed."""
-    for cached in (_evaluation, _subject, _steps):
+    for cached in (_evaluation, _subject, _steps, *_CACHES):
         cached.clear()
 
 

@@ -37,6 +37,7 @@ def pages() -> dict[str, list[StreamlitPage]]:
             _page("throughput", "Throughput", "speed"),
             _page("speed_up", "Speed-up", "rocket_launch"),
         ],
+        "Compare": [_page("latency_ab", "Latency A/B", "timer")],
         "Live": [_page("counters", "Counters", "monitoring")],
         "About": [_page("methods", "Methods", "functions")],
     }

@@ -22,6 +22,7 @@ PAGES = (
     "prompt_difficulty",
     "throughput",
     "speed_up",
+    "latency_ab",
     "methods",
 )
 

@@ -145,12 +145,14 @@ class Pair:
         spec: With it.
         prompts: Prompts that both answered; None when they are not paired.
         left_out: Requests that have the measure, but whose prompt the other arm lacks, of (base, spec).
+        names: Of the prompts, in the order of their numbers; with the dataset where there are several.
     """
 
     base: Sample
     spec: Sample
     prompts: int | None
     left_out: tuple[int, int] = (0, 0)
+    names: tuple[str, ...] = ()
 
     @property
     def least(self) -> int:
@@ -179,7 +181,8 @@ def pair(base: Arm, spec: Arm, measure: Measure, *, paired: bool = True) -> Pair
     inside = [one.join(shared, on=key).sort("seconds", "number") for one in rows]
     samples = [Sample(one["seconds"].to_numpy(), one["number"].to_numpy().astype(np.intp)) for one in inside]
     dropped = (rows[0].height - inside[0].height, rows[1].height - inside[1].height)
-    return Pair(samples[0], samples[1], shared.height, dropped)
+    names = shared.select(pl.concat_str(key, separator="/")).to_series().to_list()
+    return Pair(samples[0], samples[1], shared.height, dropped, tuple(names))
 
 
 def keys(base: Arm, spec: Arm) -> list[str]:

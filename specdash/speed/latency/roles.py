@@ -1,0 +1,52 @@
+"""Which run of an evaluation is the baseline of which, by what their files say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from specdash.schema import Granularity, Run
+from specdash.speed.latency.arms import Arm
+
+_ROLES = ("arm", "label")
+"""Settings in which specdash bench and ``vllm bench serve`` say what a run is."""
+
+_BASELINES = ("baseline", "vanilla", "autoregressive", "no_spec", "nospec", "control")
+
+
+def timed(runs: Iterable[Run]) -> list[Run]:
+    """Return the runs with latencies."""
+    return [run for run in runs if run.latencies is not None]
+
+
+def is_baseline(run: Run) -> bool:
+    """Tell whether a run says that nothing was speculated in it, or holds nothing on acceptance."""
+    said = [run.effective_config.get(key) for key in _ROLES]
+    words = [word.casefold() for word in (*said, run.name) if isinstance(word, str)]
+    if any(word.startswith(_BASELINES) for word in words):
+        return True
+    return run.granularity is Granularity.LATENCIES and not any(isinstance(word, str) for word in said)
+
+
+def baseline_of(runs: Sequence[Run], run: Run) -> Run | None:
+    """Return the baseline of a run among others: of the same number of requests in flight, where that is known.
+
+    Args:
+        runs: Runs of an evaluation.
+        run: One with latencies.
+    """
+    if run.latencies is None or is_baseline(run):
+        return None
+    found = [other for other in timed(runs) if is_baseline(other) and not _is_again(other)]
+    alike = [other for other in found if Arm.of(other).concurrency == Arm.of(run).concurrency]
+    return next(iter(alike), None)
+
+
+def _is_again(run: Run) -> bool:
+    return str(run.effective_config.get("arm", "")).endswith("again")
+
+
+def again_of(runs: Sequence[Run], baseline: Run) -> Run | None:
+    """Return the second measurement of a baseline, for an A/A floor; None without one."""
+    second = f"{baseline.effective_config.get('arm')} again"
+    found = [run for run in timed(runs) if run.effective_config.get("arm") == second]
+    return next((run for run in found if Arm.of(run).concurrency == Arm.of(baseline).concurrency), None)
