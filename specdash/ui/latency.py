@@ -32,6 +32,7 @@ _LOOKS: dict[Case, tuple[str, str]] = {
     Case.UNDECIDED: ("#718096", "?"),
     Case.WITHIN_FLOOR: ("#718096", "≈"),
     Case.TOO_FEW: ("#718096", ""),
+    Case.BUFFERED: ("#B7791F", ""),
 }
 
 

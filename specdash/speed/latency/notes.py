@@ -139,18 +139,27 @@ def _side_by_side(base: Arm, spec: Arm, column: str) -> pl.DataFrame:
 
 
 def _bunched(comparison: Comparison) -> Iterator[Note]:
-    """Answers that came nearly whole with their first chunk have no pace to measure."""
+    for arm, whole, timed in bunched(comparison):
+        yield Note(
+            "bunched",
+            f"{whole:,} of {timed:,} answers in {arm.name} arrived nearly whole with their first chunk: "
+            "what their TPOT and TTFT measure is buffering on the way. Trust end to end per token.",
+        )
+
+
+def bunched(comparison: Comparison) -> Iterator[tuple[Arm, int, int]]:
+    """Yield the arms of which many answers came nearly whole with their first chunk: these have no pace to measure.
+
+    Yields:
+        The arm, such answers, and all answers long enough to tell; nothing for measures that do not mind.
+    """
     if comparison.measure not in (TPOT, TTFT):
         return
     for arm in (comparison.base, comparison.spec):
         timed = arm.succeeded.filter((pl.col("output_tokens") >= 8) & pl.col("ttft_s").is_not_null())
         whole = timed.filter(pl.col("ttft_s") >= _WHOLE * pl.col("e2e_s")).height
         if timed.height and whole >= _TAIL_OF * timed.height:
-            yield Note(
-                "bunched",
-                f"{whole:,} of {timed.height:,} answers in {arm.name} arrived nearly whole with their first chunk: "
-                "what their TPOT and TTFT measure is buffering on the way. Trust end to end per token.",
-            )
+            yield arm, whole, timed.height
 
 
 def _unpaired(comparison: Comparison) -> Iterator[Note]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from specdash.speed.latency.comparison import LEAST, Comparison
-from specdash.speed.latency.notes import Note, notes, number
+from specdash.speed.latency.notes import Note, bunched, notes, number
 from specdash.speed.latency.student import PairedResult, WelchResult
 
 __all__ = ["Case", "Note", "Verdict", "judge"]
@@ -17,6 +17,7 @@ class Case(StrEnum):
     """What a comparison comes to."""
 
     TOO_FEW = "too few to judge"
+    BUFFERED = "not to be judged by this"
     UNDECIDED = "no difference established"
     EQUIVALENT = "equivalent"
     WITHIN_FLOOR = "within the machine's own drift"
@@ -41,7 +42,7 @@ class Verdict:
     @property
     def has_badge(self) -> bool:
         """Whether there is anything to put a badge on."""
-        return self.case is not Case.TOO_FEW
+        return self.case not in (Case.TOO_FEW, Case.BUFFERED)
 
 
 def judge(comparison: Comparison) -> Verdict:
@@ -49,6 +50,8 @@ def judge(comparison: Comparison) -> Verdict:
 
     The cases are those of the benchmarking page, corrected: below 5 a side there is no badge; a p of 0.05 or more is
     an interval and, where that is narrow enough, equivalence; else speculation is faster or slower.
+
+    Where many answers arrived whole with their first chunk, their pace was not seen and is not judged.
 
     source: How We Benchmark DeepSpec, stage 3; Schuirmann 1987 for equivalence by the 90 % interval.
     """
@@ -60,6 +63,8 @@ def _case(comparison: Comparison) -> Case:
     found, margin = comparison.deciding, comparison.settings.margin
     if found is None:
         return Case.TOO_FEW
+    if any(bunched(comparison)):
+        return Case.BUFFERED
     significant = found.low > 1 or found.high < 1
     if not significant:
         within = found.low90 > 1 / (1 + margin) and found.high90 < 1 + margin
@@ -74,6 +79,11 @@ def _headline(comparison: Comparison, case: Case) -> str:
     found, noun = comparison.deciding, comparison.measure.noun
     if found is None:
         return _too_few(comparison)
+    if case is Case.BUFFERED:
+        return (
+            f"Not to be judged by {noun}: too many answers arrived whole with their first chunk, so their pace was not "
+            "seen. End-to-end latency per output token tells which is faster."
+        )
     interval = f"{number(found.low)} to {number(found.high)}"
     by = _basis(found)
     if case in (Case.FASTER, Case.SLOWER):

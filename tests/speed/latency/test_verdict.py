@@ -157,7 +157,10 @@ def test_answers_that_came_whole_have_no_pace():
     spec = prompts("spec", BASE / 2)
     found = verdict(base, spec, TPOT)
     assert message(found, "bunched").startswith("40 of 40 answers in base arrived nearly whole with their first chunk")
-    assert "bunched" not in codes(verdict(base, spec, PER_TOKEN))
+    assert (found.case, found.has_badge) == (Case.BUFFERED, False)
+    assert found.headline.startswith("Not to be judged by time per output token: ")
+    per_token = verdict(base, spec, PER_TOKEN)
+    assert per_token.case is Case.FASTER and "bunched" not in codes(per_token)
 
 
 def test_how_the_arms_were_run_is_told():
