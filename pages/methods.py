@@ -3,7 +3,8 @@
 import streamlit as st
 
 from specdash import checks, metrics
-from specdash.report import methods
+from specdash.formats.producers import PRODUCERS
+from specdash.report import meaning, methods
 from specdash.ui import corrections, router, text
 
 router.ensure()
@@ -19,8 +20,13 @@ def mentioned(*words):
 
 found = [m for m in map(metrics.get, metrics.METRIC_KEYS) if mentioned(m.key, m.label, m.definition)]
 checked = [c for c in checks.all_checks() if mentioned(c.key, c.title, c.meaning, c.cause)]
-if not found and not checked and not corrections.mentioned(search):
-    text.notice(f"No metric and no check mentions {search}.", "info")
+tools = [
+    {"tool": producer.tool, "files": producer.what} | meaning.facts(producer.semantics)
+    for producer in PRODUCERS
+    if mentioned(producer.tool, producer.what, *meaning.facts(producer.semantics).values())
+]
+if not found and not checked and not tools and not corrections.mentioned(search):
+    text.notice(f"No metric, no check and no tool mentions {search}.", "info")
 for metric in found:
     with st.container(border=True, key=f"method-{metric.key}"):
         st.markdown(f"**{metric.label}** &nbsp; `{metric.key}`")
@@ -36,3 +42,7 @@ for check in checked:
         st.markdown(f"**{check.title}** &nbsp; `{check.key}`")
         st.markdown(f"{check.meaning} Usual cause: {check.cause}")
         st.caption(methods.requirement(check))
+if tools:
+    st.subheader("What tools mean by their numbers")
+    text.paragraph(methods.TOOLS)
+    st.dataframe(tools, hide_index=True, key="tools")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from specdash.report import sections
+from specdash.report import meaning, sections
 from specdash.schema import Granularity
 from specdash.ui import downloads, library, parts, router, shelf, soundness, text, uploads
 
@@ -24,6 +24,8 @@ def headline():
             st.metric(label, value, border=True, width=150)
     if run.mapping:
         text.paragraph(f"Requests to responses: {run.mapping}.")
+    if run.semantics:
+        text.paragraph(meaning.paragraph(run.semantics), faint=True)
     soundness.show(selected)
 
 

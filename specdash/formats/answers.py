@@ -257,7 +257,9 @@ def _places(
         yield found, answer
         return
     for value in found.values() if depth else ():
-        for inner in value if isinstance(value, list) else [value]:
+        if not isinstance(value, dict | list):
+            continue
+        for inner in value if isinstance(value, list) else (value,):
             if isinstance(inner, dict):
                 yield from _places(inner, inner if _is_answer(inner) else answer, holds, depth - 1)
 

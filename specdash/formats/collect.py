@@ -10,8 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from specdash.formats import stepload
-from specdash.formats.growing import Numbers, Texts
+from specdash.formats.growing import Numbers, Rows
 from specdash.schema import (
     COUNTS,
     LATENCIES,
@@ -29,6 +28,10 @@ MOST = 2**53
 """Counts up to here are exact as a float too."""
 
 _LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
+
+_LARGEST = 1e19  # nanoseconds since 1970 are below it
+_MOST_GAPS = 20_000_000
+"""Gaps between chunks that are kept of a run: 160 MB."""
 
 STEP_ROWS = pl.Schema({"response": pl.Int32, "drafted": pl.Int16, "accepted": pl.Int16})
 """Ordered steps before their responses have names."""
@@ -69,10 +72,10 @@ class Responses:
     def __init__(self, workspace: Path, path: str) -> None:
         self.workspace, self.path = workspace, path
         self.warnings: list[RunWarning] = []
-        self._texts = Texts(("request", "dataset", "prompt"))
+        self._texts = Rows(pl.Schema(dict.fromkeys(("request", "dataset", "prompt"), pl.String())))
         self._numbers = Numbers(pl.Schema({"copy": pl.Int32, "output_tokens": pl.Int64}))
         self._counts, self._sums, self._steps = Numbers(COUNTS), Numbers(SUMS), Numbers(STEP_ROWS, workspace)
-        self._latencies: list[tuple[Any, ...]] = []
+        self._latencies, self._gaps = Rows(LATENCIES), 0
         self._unordered = 0
 
     def __len__(self) -> int:
@@ -104,8 +107,8 @@ class Responses:
         if not drafting.by_step:
             self._sums.add(number, drafting.steps, drafting.drafted, drafting.accepted)
         if drafting.ordered is not None:
-            for drafted, accepted in drafting.ordered:
-                self._steps.add(number, drafted, accepted)
+            drafted, accepted = zip(*drafting.ordered, strict=True) if drafting.ordered else ((), ())
+            self._steps.extend([number] * len(drafted), drafted, accepted)
         elif drafting.steps != 0:
             self._unordered += 1
 
@@ -115,10 +118,25 @@ class Responses:
         Args:
             dataset: Its dataset.
             logged: Whether it is that of the response added last; else it left none.
-            times: Other columns of schema.LATENCIES.
+            times: Other columns of schema.LATENCIES; ``start_s`` by any clock.
         """
         row = {"dataset": dataset, "response": len(self) - 1 if logged else None} | times
-        self._latencies.append(tuple(row.get(column) for column in LATENCIES))
+        self._gaps += len(row.get("gaps_s") or ())
+        if self._gaps > _MOST_GAPS:
+            row["gaps_s"] = None
+        self._latencies.add(*(row.get(column) for column in LATENCIES))
+
+    def _timed(self) -> pl.DataFrame | None:
+        """Return schema.LATENCIES; without gaps between chunks where there are too many to hold all."""
+        if not self._latencies.height:
+            return None
+        start = pl.col("start_s") - pl.col("start_s").min()  # requests stand in the order in which they ended
+        frame = self._latencies.frame().with_columns(start_s=start)
+        if self._gaps <= _MOST_GAPS:
+            return frame
+        said = f"{self._gaps:,} gaps between chunks are left out: at most {_MOST_GAPS:,} are kept"
+        self.warnings.append(RunWarning("gaps_left_out", said))
+        return frame.with_columns(gaps_s=pl.lit(None, LATENCIES["gaps_s"]))
 
     def run(self, name: str, k: int | None, config: Mapping[str, Any] | None = None, *, k_listed: bool = True) -> Run:
         """Return the run of all responses, with ordered steps where every response has them.
@@ -134,7 +152,7 @@ class Responses:
         Raises:
             NothingToRead: There are neither responses nor latencies.
         """
-        latencies = pl.DataFrame(self._latencies, schema=LATENCIES, orient="row") if self._latencies else None
+        latencies = self._timed()
         if not len(self) and latencies is None:
             raise NothingToRead("holds no response", file=self.path)
         said = dict(config or {})
@@ -186,7 +204,7 @@ def with_copies(responses: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_steps(rows: Numbers, responses: pl.DataFrame, workspace: Path) -> Path:
-    """Write ordered steps (schema.STEPS) a batch at a time, and return the Parquet file.
+    """Write ordered steps (schema.STEPS), streaming, and return the Parquet file.
 
     Args:
         rows: Steps by the number of their response, batched into files; they are used up.
@@ -195,12 +213,10 @@ def write_steps(rows: Numbers, responses: pl.DataFrame, workspace: Path) -> Path
     """
     rows.flush()
     target = workspace / "steps.parquet"
-    requests = responses.select("response", "request")
-    for file in rows.files:
-        batch = pl.read_parquet(file, glob=False)
-        named = batch.join(requests, on="response", how="left", maintain_order="left")
-        named.select("request", "drafted", "accepted").write_parquet(file, compression="zstd")
-    stepload.join(rows.files, target)
+    requests = responses.select("response", "request").lazy()
+    batches = pl.scan_parquet(rows.files, glob=False)
+    named = batches.join(requests, on="response", how="left", maintain_order="left")
+    named.select("request", "drafted", "accepted").sink_parquet(target, compression="zstd", maintain_order=True)
     for file in rows.files:
         file.unlink()
     return target
@@ -268,6 +284,8 @@ def wholes(values: Any, what: str, path: str, line: int | None = None, most: int
         return None
     if not isinstance(values, list) or None in values:
         raise InputError(f"{what} is not a list of counts", file=path, line=line, found=values, expected="counts")
+    if set(map(type, values)) <= {int} and min(values, default=0) >= 0 and max(values, default=0) <= most:
+        return values
     return [whole(value, what, path, line, most) for value in values]  # type: ignore[misc]
 
 
@@ -315,7 +333,7 @@ def number(value: Any, what: str, path: str, line: int | None = None) -> float |
     """
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e19:
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _LARGEST:
         raise InputError(f"{what} is not a number", file=path, line=line, found=value, expected="a number")
     return float(value)
 
@@ -328,6 +346,8 @@ def numbers(values: Any, what: str, path: str, line: int | None = None) -> list[
     """
     if values is None:
         return None
+    if isinstance(values, list) and set(map(type, values)) <= {float, int} and abs(sum(values, 0.0)) < _LARGEST:
+        return list(map(float, values))  # the sum of numbers that are not finite is not finite either
     found = [number(value, what, path, line) for value in values] if isinstance(values, list) else None
     if found is None or None in found:
         raise InputError(f"{what} is not a list of numbers", file=path, line=line, found=values, expected="numbers")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -59,20 +60,24 @@ class Numbers:
         return pl.concat(self.frames)
 
 
-class Texts:
-    """A table of texts that grows by rows; polars keeps them in a fraction of the memory that Python takes."""
+class Rows:
+    """A table of any kinds that grows by rows; polars keeps them in a fraction of the memory that Python takes.
 
-    def __init__(self, columns: Sequence[str]) -> None:
-        self.schema = pl.Schema(dict.fromkeys(columns, pl.String()))
+    Args:
+        schema: Its columns.
+    """
+
+    def __init__(self, schema: pl.Schema) -> None:
+        self.schema = schema
         self.height = 0
-        self._rows: list[tuple[str | None, ...]] = []
+        self._rows: list[tuple[Any, ...]] = []
         self._frames: list[pl.DataFrame] = []
 
-    def add(self, *row: str | None) -> None:
+    def add(self, *row: Any) -> None:
         """Add a row."""
         self._rows.append(row)
         self.height += 1
-        if len(self._rows) >= _BATCH // 10:
+        if len(self._rows) >= _BATCH // 25:
             self._flush()
 
     def _flush(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from specdash.schema import InputError
 
@@ -93,6 +94,7 @@ CONFIG = {
 """Settings of a run; others are kept under their own name."""
 
 
+@lru_cache(maxsize=4096)
 def normalised(name: str) -> str:
     """Return a field name in lower snake case: ``requestId``, ``Request ID`` and ``request-id`` are one."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())

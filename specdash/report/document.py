@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from specdash._version import VERSION
@@ -63,6 +64,7 @@ def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Docum
         "granularity": str(run.granularity),
         "k": run.k,
         "config": run.effective_config,
+        "semantics": None if run.semantics is None else asdict(run.semantics),
         "mapping": mapping and {"matched": mapping.matched, "total": mapping.total, "absent": mapping.absent},
         "datasets": datasets,
         "families": families,

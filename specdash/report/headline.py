@@ -12,7 +12,7 @@ from specdash.schema import Evaluation, Run
 
 def headline_table(run: Run) -> Table:
     """Return table 1, or what a printed table says where there is nothing else."""
-    return acceptance_length() if run.rates is None else printed_rates(run.k)
+    return acceptance_length() if run.rates is None else printed_rates(run)
 
 
 def headline(evaluation: Evaluation, run: Run, family_of: FamilyOf, *, intervals: bool = False) -> Sheet:

@@ -27,6 +27,12 @@ CHECKS = (
 )
 """What the outcomes of checks mean."""
 
+TOOLS = (
+    "The same name has several meanings among tools. Every number here has the one meaning above, and is recomputed "
+    "from a tool's counts; what its own numbers mean is kept with a run and shown with it."
+)
+"""What holds of the files of tools."""
+
 _NEEDS = {
     "response": "responses",
     "aggregate": "counters",

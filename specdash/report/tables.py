@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdash import metrics
-from specdash.schema import Granularity
+from specdash.schema import Granularity, Run
 from specdash.speed import bound
 
 Row = dict[str, Any]
@@ -163,16 +163,30 @@ def tau_errors() -> Table:
     )
 
 
-def printed_rates(k: int | None) -> Table:
-    """What a printed table says that stands without counts."""
-    rates = tuple(metric_column("p_exposed", i, f"p{_subscript(i)}") for i in range(k or 0))
-    return Table(
-        "printed_rates",
-        "Acceptance length",
-        Granularity.RATES,
-        (metric_column("tau"), metric_column("verify_rate"), *rates),
-        "Ratios as printed, without the counts they were made of; p over the steps that drafted the position.",
-    )
+_MEANING = {
+    "p": "p over all steps that drafted",
+    "p_exposed": "p over the steps that drafted the position",
+    "c": "c over the steps that accepted the position before",
+}
+"""Printed rates by draft position, and what they are relative to."""
+
+
+def printed_rates(run: Run) -> Table:
+    """What a run of printed ratios says: the columns that any of its rows has."""
+    held = {name for name in run.rates.columns if run.rates[name].null_count() < run.rates.height}
+    if run.semantics is None:  # the table of an evaluation's own, which has all of these
+        held |= {"verify_rate", "p_exposed"}
+    several = len(held & {"p", "p_exposed"}) > 1
+    columns = [metric_column("tau")]
+    columns += [metric_column(name) for name in ("verify_rate", "acceptance_ratio") if name in held]
+    for name in [name for name in _MEANING if name in held]:
+        label = "c" if name == "c" else "p, exposed " if several and name == "p_exposed" else "p"
+        columns += [metric_column(name, i, f"{label}{_subscript(i)}") for i in range(run.k or 0)]
+    if "outcome" in held:
+        columns += [metric_column("outcome", j, f"P(a={j})") for j in range((run.k or 0) + 1)]
+    meanings = [text for name, text in _MEANING.items() if name in held and run.k]
+    note = "; ".join(["Ratios as printed, without the counts they were made of", *meanings])
+    return Table("printed_rates", "Acceptance length", Granularity.RATES, tuple(columns), f"{note}.")
 
 
 def draft_positions(k: int) -> tuple[Table, Table]:

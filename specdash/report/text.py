@@ -11,7 +11,7 @@ from rich.text import Text
 from specdash._version import VERSION
 from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
-from specdash.report import soundness
+from specdash.report import meaning, soundness
 from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
 from specdash.report.tables import NO_SPECULATION, Table, printed_rates, report_tables, throughput_bound
@@ -44,6 +44,8 @@ def _heading(run: Run) -> RenderableType:
     lines = [_text(f"Run {run.name}", "bold underline"), _text(f"granularity {run.granularity}, K {k}")]
     if run.effective_config:
         lines.append(_text("configuration: " + ", ".join(f"{k}={v}" for k, v in run.effective_config.items())))
+    if run.semantics:
+        lines.append(_text(meaning.paragraph(run.semantics), "dim"))
     if run.mapping:
         lines.append(_text(f"requests to responses: {run.mapping}"))
     return Group(*lines, *_soundness(run))
@@ -79,7 +81,7 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
 def _tables(run: Run, family_of: FamilyOf, background: Background, intervals: bool) -> list[RenderableType]:
     datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS, background)
     rows = [*datasets, *families]
-    tables = report_tables(run.k) if run.rates is None else (printed_rates(run.k), throughput_bound())
+    tables = report_tables(run.k) if run.rates is None else (printed_rates(run), throughput_bound())
     extra = {"throughput_bound": [NO_SPECULATION]}
     shown: list[RenderableType] = [
         _table(with_margins(table, rows), lines(datasets, families, extra.get(table.key, ())))

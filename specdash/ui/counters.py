@@ -165,7 +165,7 @@ def _window(window: Window, key: str, ours: int | None) -> None:
 def _run(subject: Subject, key: str) -> None:
     run = subject.run
     if run.rates is not None:
-        _table(tables.printed_rates(run.k), subject, f"{key}-rates")
+        _table(tables.printed_rates(run), subject, f"{key}-rates")
         return
     _table(tables.acceptance_length(), subject, f"{key}-length")
     if run.k and run.counters["per_position"].null_count() < run.counters.height:

@@ -119,7 +119,7 @@ def test_methods_lists_every_metric_and_can_be_searched(dashboard):
     assert 0 < found < len(metrics.KEYS)
     assert len(dashboard("reference", find="kaplan").page("methods").app.latex) == found
     shown.app.text_input(key="find").input("<i>nothing</i>").run()
-    assert shown.said()[-1] == "ℹNo metric and no check mentions <i>nothing</i>."
+    assert shown.said()[-1] == "ℹNo metric, no check and no tool mentions <i>nothing</i>."
 
 
 @pytest.mark.parametrize("page", WITH_A_RUN)

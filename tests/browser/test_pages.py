@@ -184,7 +184,7 @@ def test_methods_can_be_searched(tab, library):
     assert 0 < tab.page.locator('[class*="st-key-method-"]').count() < everything
     tab.page.get_by_label("Find").fill("no such <b>thing</b>")
     tab.page.get_by_label("Find").press("Enter")
-    expect(tab.notice("info")).to_have_text("ℹNo metric and no check mentions no such <b>thing</b>.")
+    expect(tab.notice("info")).to_have_text("ℹNo metric, no check and no tool mentions no such <b>thing</b>.")
 
 
 @pytest.mark.parametrize(

@@ -163,14 +163,12 @@ def _records(files: Sequence[File], context: Context) -> Run:
     told, k = _Told(), None
     responses = Responses(context.workspace, files[0].path)
     for file in files:
-        start: float | None = None
         for line, record in jsonlines.objects(file, cut=told.cut.append):
             about, measured = _part(record, "metadata", file, line), _part(record, "metrics", file, line)
             if about.get("benchmark_phase", "profiling") != "profiling":
                 continue
             dataset, prompt = _labels(about, context)
             sent = number(about.get("request_start_ns"), "request_start_ns", file.path, line)
-            start = sent if start is None else start
             found = record.get("spec_decode_acceptance")
             failed = bool(about.get("was_cancelled")) or record.get("error") is not None
             if isinstance(found, dict) and not failed:
@@ -183,7 +181,7 @@ def _records(files: Sequence[File], context: Context) -> Run:
             told.failed += failed
             told.without += not failed and not isinstance(found, dict)
             times = _times(measured, record, failed, file.path, line)
-            sent_s = None if sent is None or start is None else (sent - start) / 1e9
+            sent_s = None if sent is None else sent / 1e9
             responses.time(
                 dataset, logged=isinstance(found, dict) and not failed, prompt=prompt, start_s=sent_s, **times
             )

@@ -75,7 +75,6 @@ def _label(benchmark: Mapping[str, Any], file: File, place: int, count: int) -> 
 
 def _run(benchmark: Mapping[str, Any], file: File, context: Context, workspace: Path) -> Run:
     responses, k, without, ratios = Responses(workspace, file.path), None, 0, []
-    start: float | None = None
     for request, failed in _requests(benchmark, file):
         name = str(request.get("response_id") or request.get("request_id") or f"request {len(responses)}")
         record = _part(request, "response_metrics").get("speculative_decoding")
@@ -88,8 +87,6 @@ def _run(benchmark: Mapping[str, Any], file: File, context: Context, workspace: 
             responses.add(name, drafting, dataset=context.dataset, output_tokens=tokens)
         without += not logged and not failed
         times = _times(request, failed, file.path)
-        start = times["start_s"] if start is None else start
-        times["start_s"] = None if times["start_s"] is None or start is None else max(0.0, times["start_s"] - start)
         responses.time(context.dataset, logged=logged, output_tokens=tokens, **times)
     if without and len(responses):
         said = f"{without:,} answers carry no acceptance metrics and are in no acceptance number"
