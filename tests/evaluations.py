@@ -250,9 +250,20 @@ def two_datasets(title: str = "two") -> Built:
     return Built(f"{title}.zip", files | {"evaluation.json": json.dumps({"title": title})})
 
 
+def tokens_only() -> Built:
+    """Two answers whose server counts drafted and accepted tokens, and no steps."""
+    timings = [
+        {"predicted_n": 11, "predicted_ms": 80.5, "draft_n": 20, "draft_n_accepted": 5},
+        {"predicted_n": 9, "predicted_ms": 70.5, "draft_n": 12, "draft_n_accepted": 3},
+    ]
+    answers = [{"question_id": f"q{i}", "category": "math", "response": {"timings": t}} for i, t in enumerate(timings)]
+    return Built("tokens.zip", {"run/answers.jsonl": "".join(json.dumps(answer) + "\n" for answer in answers)})
+
+
 BUILT = {
     "counters": counters_only,
     "rates": rates_only,
+    "tokens": tokens_only,
     "one": one_response,
     "bare": without_samples,
     "variable": variable_k,

@@ -6,13 +6,21 @@ from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report.exports import Origin, Sheet
 from specdash.report.lines import lines
-from specdash.report.tables import Table, acceptance_length, printed_rates
+from specdash.report.tables import Table, acceptance_length, printed_rates, token_counts
 from specdash.schema import Evaluation, Run
 
 
 def headline_table(run: Run) -> Table:
-    """Return table 1, or what a printed table says where there is nothing else."""
-    return acceptance_length() if run.rates is None else printed_rates(run)
+    """Return table 1; where there are printed ratios alone what they say, where there are no steps the tokens."""
+    if run.rates is not None:
+        return printed_rates(run)
+    return acceptance_length() if counts_steps(run) else token_counts()
+
+
+def counts_steps(run: Run) -> bool:
+    """Tell whether verify steps are counted, of some datasets or responses at least."""
+    counted = run.counters if run.counters is not None else run.sums
+    return run.counts is not None or counted is None or counted["steps"].null_count() < counted.height
 
 
 def headline(evaluation: Evaluation, run: Run, family_of: FamilyOf, *, intervals: bool = False) -> Sheet:

@@ -189,6 +189,18 @@ def printed_rates(run: Run) -> Table:
     return Table("printed_rates", "Acceptance length", Granularity.RATES, tuple(columns), f"{note}.")
 
 
+def token_counts() -> Table:
+    """What is known of a run whose source counts tokens and no verify steps."""
+    keys = "responses drafted accepted acceptance_ratio"
+    return Table(
+        "token_counts",
+        "Drafted and accepted tokens",
+        Granularity.AGGREGATE,
+        tuple(map(metric_column, keys.split())),
+        "Verify steps are not counted, so there is no acceptance length.",
+    )
+
+
 def draft_positions(k: int) -> tuple[Table, Table]:
     """Tables 2 and 3: unconditional and conditional acceptance by draft position."""
     p = tuple(metric_column("p", i, f"p{_subscript(i)}") for i in range(k))

@@ -12,9 +12,10 @@ from specdash._version import VERSION
 from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report import meaning, soundness
+from specdash.report.headline import counts_steps, headline_table
 from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
-from specdash.report.tables import NO_SPECULATION, Table, printed_rates, report_tables, throughput_bound
+from specdash.report.tables import NO_SPECULATION, Table, report_tables, throughput_bound
 from specdash.schema import LEVEL, Evaluation, Run, legible
 from specdash.verdict import Outcome, Verdict
 
@@ -81,11 +82,12 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
 def _tables(run: Run, family_of: FamilyOf, background: Background, intervals: bool) -> list[RenderableType]:
     datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS, background)
     rows = [*datasets, *families]
-    tables = report_tables(run.k) if run.rates is None else (printed_rates(run), throughput_bound())
+    others = report_tables(run.k)[1:] if counts_steps(run) else ()
+    shown_tables = (headline_table(run), *(others if run.rates is None else [throughput_bound()]))
     extra = {"throughput_bound": [NO_SPECULATION]}
     shown: list[RenderableType] = [
         _table(with_margins(table, rows), lines(datasets, families, extra.get(table.key, ())))
-        for table in tables
+        for table in shown_tables
         if run.granularity.allows(table.needs)
     ]
     if intervals:

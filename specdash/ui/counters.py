@@ -17,6 +17,7 @@ from specdash.live.watch import Watch, Watches
 from specdash.live.window import Window
 from specdash.report import tables
 from specdash.report.exports import Origin
+from specdash.report.headline import headline_table
 from specdash.report.sections import Subject
 from specdash.schema import Evaluation, InputError
 from specdash.store import home
@@ -164,11 +165,8 @@ def _window(window: Window, key: str, ours: int | None) -> None:
 
 def _run(subject: Subject, key: str) -> None:
     run = subject.run
-    if run.rates is not None:
-        _table(tables.printed_rates(run), subject, f"{key}-rates")
-        return
-    _table(tables.acceptance_length(), subject, f"{key}-length")
-    if run.k and run.counters["per_position"].null_count() < run.counters.height:
+    _table(headline_table(run), subject, f"{key}-length")
+    if run.counters is not None and run.k and run.counters["per_position"].null_count() < run.counters.height:
         _table(tables.draft_positions(run.k)[0], subject, f"{key}-p")
 
 

@@ -9,6 +9,9 @@ from tests.app.dashboard import PAGES, Dashboard
 NAMES = [*evaluations.BUILT, "reference"]
 WITH_A_RUN = PAGES[1:-1]
 _COUNTS = "ℹThis page needs counts; this run holds printed ratios without counts."
+_TOKENS = "this run's source counts drafted and accepted tokens, not verify steps."
+_POSITIONS = f"ℹThis page needs counts by draft position; {_TOKENS}"
+_LENGTH = f"ℹThis page needs an acceptance length; {_TOKENS}"
 _PROMPTS = "ℹThis page needs responses with their prompts; this run holds "
 
 
@@ -31,6 +34,10 @@ def test_no_page_fails(name, dashboard, ids):
         ("rates", "shorter_blocks", _COUNTS),
         ("rates", "prompt_difficulty", _PROMPTS + "printed ratios without counts."),
         ("counters", "prompt_difficulty", _PROMPTS + "counters without responses."),
+        ("tokens", "draft_positions", _POSITIONS),
+        ("tokens", "shorter_blocks", _POSITIONS),
+        ("tokens", "prompt_difficulty", _LENGTH),
+        ("tokens", "throughput", _LENGTH),
     ],
 )
 def test_a_page_that_needs_more_says_so_in_one_sentence(name, page, sentence, dashboard):
@@ -38,6 +45,12 @@ def test_a_page_that_needs_more_says_so_in_one_sentence(name, page, sentence, da
     assert shown.said()[2:] == [sentence]
     assert not shown.tables()
     assert not shown.app.subheader
+
+
+def test_tokens_without_steps_give_a_ratio(dashboard):
+    (shown,) = dashboard("tokens").page("acceptance_length").tables()
+    pooled = next(row for row in shown if row["dataset"] == "pooled")
+    assert [pooled[name] for name in ("responses", "drafted", "accepted", "acceptance ratio")] == [2, 32, 8, 0.25]
 
 
 def test_counters_without_positions_say_so(ids, tmp_path):

@@ -102,13 +102,17 @@ def test_a_report_is_whole(name, read):
     assert page.meta["evaluation"] == loaded.evaluation.id
 
 
-@pytest.mark.parametrize("name", ["counters", "rates", "one"])
+@pytest.mark.parametrize("name", ["counters", "rates", "tokens", "one"])
 def test_what_a_run_cannot_show_is_said_in_a_sentence(name, read):
     said = " ".join(read(name)[1].texts)
     prompts = "This section needs responses with their prompts; this run holds "
     sentences = {
         "counters": [prompts + "counters without responses."],
         "rates": ["This section needs counts; this run holds printed ratios without counts."],
+        "tokens": [
+            "This section needs an acceptance length; this run's source counts drafted and accepted tokens, not verify "
+            "steps."
+        ],
         "one": [],
     }
     assert all(sentence in said for sentence in sentences[name])

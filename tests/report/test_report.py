@@ -160,6 +160,21 @@ def test_printed_ratios_show_what_they_can(folder):
     assert all(frame.height == 1 for name, frame in frames.items() if name != "checks")
 
 
+def test_ratios_that_are_printed_are_shown(folder):
+    line = "[MTP Stats] acceptance: 59.60%  avg toks/fwd: 2.79  dist 0/1/2/3: 21.70/19.50/17.00/41.80%\n"
+    (folder / "server.log").write_text(line)
+    text = text_of(specdash.load(folder))
+    assert cells(text, "Acceptance length", folder.name) == ["other", "2.79", "–", "0.596"]
+
+
+def test_tokens_without_steps_show_their_ratio(folder):
+    timings = {"predicted_n": 11, "predicted_ms": 80.5, "draft_n": 20, "draft_n_accepted": 5}
+    (folder / "answer.json").write_text(json.dumps({"content": "…", "timings": timings}))
+    text = text_of(specdash.load(folder))
+    assert cells(text, "Drafted and accepted tokens", "pooled") == ["1", "20", "5", "0.250"]
+    assert "Acceptance length" not in text and "Upper bound" not in text
+
+
 @pytest.mark.parametrize(
     ("column", "row", "shown"),
     [

@@ -137,6 +137,11 @@ class Subject:
         return self.run.granularity.allows(Granularity.AGGREGATE)
 
     @property
+    def has_length(self) -> bool:
+        """Whether any dataset has an acceptance length: tokens may be counted where steps are not."""
+        return any(row["tau"] is not None for row in self.rows.datasets)
+
+    @property
     def k(self) -> int:
         """The block length K, 0 where it is not known."""
         return self.run.k or 0
@@ -203,6 +208,7 @@ class Section:
         parts: What it shows with every control at its default.
         needs: The coarsest granularity that can fill it.
         by_position: Whether it needs counts by draft position.
+        by_length: Whether it needs an acceptance length.
     """
 
     key: str
@@ -210,10 +216,15 @@ class Section:
     parts: Callable[[Subject], list[Part]]
     needs: Granularity = Granularity.RATES
     by_position: bool = False
+    by_length: bool = False
 
     def missing(self, subject: Subject) -> str | None:
         """Return what the run lacks for this section, as ``too_coarse`` says it; None when it lacks nothing."""
-        return too_coarse(subject.run, self.needs) or (without_positions(subject) if self.by_position else None)
+        return (
+            too_coarse(subject.run, self.needs)
+            or (without_positions(subject) if self.by_position else None)
+            or (without_length(subject) if self.by_length else None)
+        )
 
 
 def too_coarse(run: Run, needs: Granularity) -> str | None:
@@ -228,5 +239,22 @@ def without_positions(subject: Subject) -> str | None:
     run = subject.run
     if run.k and any(row["p"] for row in subject.rows.datasets):
         return None
-    reason = "this run's counters hold none" if run.counters is not None else "no step of this run drafted any"
+    if not subject.has_length and any(row["drafted"] for row in subject.rows.datasets):
+        reason = _TOKENS_ALONE
+    elif run.counters is not None:
+        reason = "this run's counters hold none"
+    else:
+        reason = "this run's answers hold none" if run.sums is not None else "no step of this run drafted any"
     return f"needs counts by draft position; {reason}."
+
+
+_TOKENS_ALONE = "this run's source counts drafted and accepted tokens, not verify steps"
+
+
+def without_length(subject: Subject) -> str | None:
+    """Return the rest of a sentence that says why there is no acceptance length, None where there is one."""
+    rows = subject.rows.datasets
+    if subject.has_length:
+        return None
+    reason = _TOKENS_ALONE if any(row["drafted"] for row in rows) else "no step of this run drafted any"
+    return f"needs an acceptance length; {reason}."

@@ -56,6 +56,8 @@ def acceptance_length(subject: Subject) -> list[Part]:
     """Table 1, figures 1 and 2, the error of τ."""
     rows, families = subject.rows.datasets, subject.rows.families
     parts: list[Part] = [headline(subject)]
+    if not subject.has_length:
+        return parts
     if subject.has_counts:
         spread = partial(charts.tau_by_dataset, rows, families=families)
         model = partial(charts.sigma_against_geometric, rows, families=families)
@@ -171,10 +173,12 @@ ACCEPTANCE_LENGTH = Section("acceptance_length", "Acceptance length", acceptance
 DRAFT_POSITIONS = Section("draft_positions", "Draft positions", draft_positions, **_COUNTS)
 STEP_OUTCOMES = Section("step_outcomes", "Step outcomes", _outcomes_and_model, **_COUNTS)
 SHORTER_BLOCKS = Section("shorter_blocks", "Shorter blocks", shorter_blocks, **_COUNTS)
-PROMPTS = Section("prompts", "Prompts", prompts.prompts, Granularity.RESPONSE)
-PROMPT_DIFFICULTY = Section("prompt_difficulty", "Prompt difficulty", prompt_difficulty, Granularity.RESPONSE)
-THROUGHPUT = Section("throughput", "Throughput", throughput)
-SPEED_UP = Section("speed_up", "Speed-up", _speed_up)
+PROMPTS = Section("prompts", "Prompts", prompts.prompts, Granularity.RESPONSE, by_length=True)
+PROMPT_DIFFICULTY = Section(
+    "prompt_difficulty", "Prompt difficulty", prompt_difficulty, Granularity.RESPONSE, by_length=True
+)
+THROUGHPUT = Section("throughput", "Throughput", throughput, by_length=True)
+SPEED_UP = Section("speed_up", "Speed-up", _speed_up, by_length=True)
 
 SECTIONS = (
     ACCEPTANCE_LENGTH,
