@@ -7,7 +7,7 @@ from specdash.schema import Granularity
 from specdash.speed.latency import MEASURES
 from specdash.ui import kept, latency, text
 from specdash.ui.dial import Quantity, dial
-from specdash.ui.page import begin, file_name
+from specdash.ui.page import begin, end, file_name
 
 BY_LABEL = {measure.label: key for key, measure in MEASURES.items()}
 TESTS = {"paired by prompt": True, "Welch": False}
@@ -23,7 +23,7 @@ selected = begin("Latency A/B", Granularity.LATENCIES)
 kept.restore()
 arms = latency.choose(selected)
 if arms is None:
-    st.stop()
+    end()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     measure = BY_LABEL[kept.choice("Measure", list(BY_LABEL), "measure", horizontal=True)]
     paired = TESTS[kept.choice("Test", list(TESTS), "test", horizontal=True)]

@@ -4,7 +4,7 @@ import streamlit as st
 
 from specdash.report import meaning, sections
 from specdash.schema import Granularity
-from specdash.ui import downloads, library, parts, router, shelf, soundness, text, uploads
+from specdash.ui import downloads, library, page, parts, router, shelf, soundness, text, uploads
 
 router.ensure()
 selected = st.session_state["selection"]
@@ -38,7 +38,7 @@ if selected is None:
     )
     uploads.jobs()
     library_section()
-    st.stop()
+    page.end()
 
 text.title(selected.evaluation.title)
 text.paragraph(

@@ -11,7 +11,7 @@ from specdash.ui import controls, library, page, parts, prompts, text
 selected = page.begin_section(PROMPTS)
 if selected.subject.prompts.is_empty():
     parts.show(selected, section.prompts(selected.subject))
-    st.stop()
+    page.end()
 everything = prompts.labelled(selected.subject.prompts)
 found = prompts.search(selected, everything)
 text.paragraph(section.METHOD, faint=True)
@@ -25,7 +25,7 @@ else:
 st.subheader("One prompt")
 chosen = prompts.choose(everything, found)
 if chosen is None:
-    st.stop()
+    page.end()
 responses = selected.responses.filter(
     pl.col("dataset") == chosen["dataset"], pl.col("prompt") == chosen["prompt"]
 ).sort("copy", "response", nulls_last=True)

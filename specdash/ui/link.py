@@ -104,9 +104,7 @@ def here() -> str | None:
 def button() -> Iterator[None]:
     """Stand in the sidebar, and know the controls of the page that is shown in the ``with`` block."""
     place = st.sidebar.container(key="copy-link")
-    try:
-        yield
-    finally:  # Many a page ends with st.stop.
-        defaults = list(st.session_state[_DEFAULTS].items())
-        with place:
-            _component(key="copy_link", data={"defaults": defaults, "seen": [st.context.url, str(st.query_params)]})
+    yield
+    defaults = list(st.session_state[_DEFAULTS].items())
+    with place:
+        _component(key="copy_link", data={"defaults": defaults, "seen": [st.context.url, str(st.query_params)]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import streamlit as st
 
 from specdash.report import sections
@@ -9,6 +11,15 @@ from specdash.report.sections import Section
 from specdash.schema import Granularity
 from specdash.ui import library, router, soundness, text
 from specdash.ui.selection import Selection
+
+
+class Ended(Exception):
+    """A page has shown all it can. Unlike ``st.stop`` it lets what is around the page be drawn to its end."""
+
+
+def end() -> NoReturn:
+    """End the page here."""
+    raise Ended
 
 
 def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
@@ -31,7 +42,7 @@ def begin(title: str, needs: Granularity = Granularity.RATES) -> Selection:
             else "Choose an evaluation in the sidebar.",
             "info",
         )
-        st.stop()
+        end()
     evaluation, run = selected.evaluation, selected.run
     scope = "all datasets" if selected.datasets is None else f"{len(selected.datasets)} of its datasets"
     kind = "reconstruction · " if evaluation.reconstruction else ""
@@ -51,4 +62,4 @@ def begin_section(section: Section) -> Selection:
 def _end_where(missing: str | None) -> None:
     if missing is not None:
         text.notice(f"This page {missing}", "info")
-        st.stop()
+        end()
