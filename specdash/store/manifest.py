@@ -193,7 +193,7 @@ def entry(folder: Path) -> Entry:
             bytes=found["bytes"] + sum(beside),
             granularity={run["name"]: Granularity(run["granularity"]) for run in runs},
             mapping={run["name"]: _mapping(run) for run in runs},
-            timed=tuple(run["name"] for run in runs if tables.BESIDE in run["tables"]),
+            timed=tuple(run["name"] for run in runs if "latencies" in run["tables"]),
         )
         as_read = {run["name"]: dict(run["config_set"]) for run in runs}
     said = annotations.read(folder, names)
