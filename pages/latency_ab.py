@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from specdash.report import latency_tables
+from specdash.report.sections import latency as section
 from specdash.schema import Granularity
 from specdash.speed.latency import MEASURES
-from specdash.ui import kept, latency, text
+from specdash.ui import kept, latency, parts, text
 from specdash.ui.dial import Quantity, dial
-from specdash.ui.page import begin, end, file_name
+from specdash.ui.page import begin, end
 
 BY_LABEL = {measure.label: key for key, measure in MEASURES.items()}
 TESTS = {"paired by prompt": True, "Welch": False}
@@ -22,7 +22,11 @@ MARGIN = Quantity(
 selected = begin("Latency A/B", Granularity.LATENCIES)
 kept.restore()
 arms = latency.choose(selected)
-if arms is None:
+origin = arms.origin(selected)
+if (missing := latency.missing(arms)) is not None:
+    text.notice(missing, "info")
+    if arms.one is not None:
+        parts.show(selected, [section.of_run(latency.subject(arms.one, selected.datasets))], origin=origin)
     end()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     measure = BY_LABEL[kept.choice("Measure", list(BY_LABEL), "measure", horizontal=True)]
@@ -30,18 +34,16 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     with st.container(width=300):
         margin = dial(MARGIN, 5) / 100
 text.paragraph(MEASURES[measure].definition, faint=True)
-options = {"paired": paired, "margin": margin}
-found, judged = latency.compared(arms, selected.datasets, measure, **options)
-latency.verdict(judged)
 
-file = file_name(selected, "latency")
-every = [latency.compared(arms, selected.datasets, key, **options) for key in MEASURES]
-if found.paired is not None:
-    latency.sheet(latency_tables.paired(every), file=file)
-latency.sheet(latency_tables.percentiles([(found, judged)]), file=file)
-latency.show_figures(found, file=f"{file}_{measure}")
-datasets = [name for name in latency.shared_datasets(found) if selected.datasets is None or name in selected.datasets]
-if found.paired is not None and datasets:
-    by_dataset = [latency.compared(arms, (name,), measure, **options) for name in datasets]
-    latency.sheet(latency_tables.paired(by_dataset, datasets), file=file)
-latency.sheet(latency_tables.welch(every), file=file)
+
+def compared(datasets, key):
+    return latency.compared(arms, datasets, key, paired=paired, margin=margin)
+
+
+chosen = compared(selected.datasets, measure)
+latency.verdict(chosen[1])
+every = [compared(selected.datasets, key) for key in MEASURES]
+names = [name for name in latency.shared_datasets(chosen[0]) if selected.datasets is None or name in selected.datasets]
+by_dataset = {name: compared((name,), measure) for name in names}
+parts.show(selected, section.comparison(every, chosen, by_dataset), origin=origin)
+parts.show(selected, [section.of_run(latency.subject(arms.spec, selected.datasets))], origin=origin)

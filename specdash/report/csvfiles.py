@@ -14,8 +14,10 @@ from specdash.report import soundness
 from specdash.report.document import head
 from specdash.report.exports import Origin, csv_text, safe
 from specdash.report.frames import names, table_frame, with_ends
+from specdash.report.latency_tables import latencies
 from specdash.report.tables import report_tables
 from specdash.schema import LATENCIES, OTHER_FAMILY, Evaluation, Granularity, Run
+from specdash.speed.latency.summary import latency_rows
 
 _COUNTED = ("prompts", "responses", "steps", "steps_without_draft", "drafted", "accepted")
 _RESPONSE = ("response_mean", "response_p10", "response_p50", "response_p90", "response_std", "within_share")
@@ -75,12 +77,13 @@ def frames(run: Run, family_of: FamilyOf, background: Background = ALONE) -> dic
     beside = {} if run.checks is None else {"checks": soundness.frame(run.checks)}
     if run.latencies is not None:
         beside["latencies"] = _timed(run.latencies)
+        beside["latency_summary"] = table_frame(latency_rows(run.latencies, family_of), latencies())
     if run.granularity is Granularity.LATENCIES:
         return beside
     datasets, families = run_rows(run, family_of, (*KEYS, *INTERVAL_KEYS), background)
     rows = datasets + families
     made = {name: _frame(rows, keys) for name, keys in FILES.items()}
-    made["tableF_tok_per_s_pp10"] = table_frame(rows, report_tables(run.k)[-1].columns)
+    made["tableF_tok_per_s_pp10"] = table_frame(rows, report_tables(run.k)[-1])
     if run.responses is None:
         del made["tableB_bon10_steps"], made["tableC_bon10_responses"]
     else:

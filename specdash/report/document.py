@@ -10,6 +10,8 @@ from specdash.families import FamilyOf
 from specdash.metrics import ERROR_KEYS, INTERVAL_KEYS, KEYS, Background, run_rows
 from specdash.report import soundness
 from specdash.schema import Evaluation, Run
+from specdash.speed.latency.roles import against_baseline
+from specdash.speed.latency.summary import latency_rows
 
 Document = dict[str, Any]
 
@@ -59,6 +61,7 @@ def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Docum
     keys = (*KEYS, *INTERVAL_KEYS, *ERROR_KEYS)
     datasets, families = run_rows(run, family_of, keys, Background.of(evaluation, run))
     mapping = run.mapping
+    compared = against_baseline(evaluation.runs, run)
     return {
         "name": run.name,
         "granularity": str(run.granularity),
@@ -68,6 +71,8 @@ def run_document(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> Docum
         "mapping": mapping and {"matched": mapping.matched, "total": mapping.total, "absent": mapping.absent},
         "datasets": datasets,
         "families": families,
+        "latencies": None if run.latencies is None else latency_rows(run.latencies, family_of),
+        "against_baseline": [one.as_dict() | {"verdict": verdict.as_dict()} for one, verdict in compared],
         "warnings": [{"code": warning.code, "message": warning.message} for warning in run.warnings],
         "verdict": None if run.checks is None else soundness.verdict(run.checks),
         "checks": None if run.checks is None else soundness.short_rows(run.checks),

@@ -7,20 +7,20 @@ from typing import Any
 
 import polars as pl
 
-from specdash.report.tables import Column, Row
+from specdash.report.tables import Row, Table
 
 
-def table_frame(rows: Sequence[Row], columns: tuple[Column, ...]) -> pl.DataFrame:
+def table_frame(rows: Sequence[Row], table: Table) -> pl.DataFrame:
     """Return a table at full precision: its numbers, and the ends of the interval of each that has one."""
-    found = names(rows)
-    for column in columns:
+    found = names(rows, table.names)
+    for column in table.columns:
         found |= with_ends(column.key, [column.value(row) for row in rows], [column.ends(row) for row in rows])
     return pl.DataFrame(found, strict=False, infer_schema_length=None)
 
 
-def names(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """Return the columns that name the rows."""
-    return {"dataset": [row["dataset"] for row in rows], "family": [row["family"] for row in rows]}
+def names(rows: Sequence[Row], heads: Sequence[str] = ("dataset", "family")) -> dict[str, list[Any]]:
+    """Return the columns that name the rows, by their heads."""
+    return {head: [row[key] for row in rows] for head, key in zip(heads, ("dataset", "family"), strict=False)}
 
 
 def with_ends(key: str, values: list[Any], ends: list[list[float] | None]) -> dict[str, list[Any]]:

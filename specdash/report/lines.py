@@ -35,6 +35,10 @@ class Line:
     kind: Kind
     row: Row
 
+    def named(self, heads: Sequence[str]) -> list[str]:
+        """Return the cells that name the line, under the heads of its table."""
+        return [self.name, self.family or ""][: len(heads)]
+
 
 def lines(datasets: Sequence[Row], families: Iterable[Row], extra: Iterable[Row] = ()) -> list[Line]:
     """Return the lines of a table.

@@ -34,6 +34,7 @@ class Column:
         help: What a derived column is.
         text: Whether its values are words.
         hidden: Whether it stands in exports only.
+        significant: Whether ``decimals`` counts significant digits, as of numbers that run over many powers of ten.
     """
 
     key: str
@@ -48,6 +49,7 @@ class Column:
     help: str = ""
     text: bool = False
     hidden: bool = False
+    significant: bool = False
 
     def value(self, row: Row) -> Any:
         """Return the number at full precision, None when undefined."""
@@ -82,7 +84,8 @@ class Column:
         if isinstance(value, str):
             return value
         scaled = value * 100 if self.percent else value
-        text = f"{scaled:{'+' if self.signed else ''},.{self.decimals}f}"
+        kind = "g" if self.significant else "f"
+        text = f"{scaled:{'+' if self.signed else ''},.{self.decimals}{kind}}"
         return text + ("%" if self.percent and self.index is None else "")
 
 
@@ -94,8 +97,9 @@ class Table:
         key: Short name.
         title: What it shows.
         needs: The coarsest granularity that can fill it.
-        columns: Its columns after dataset and family.
+        columns: Its columns after those that name a row.
         note: One sentence a reader needs.
+        names: Heads of the columns that name a row: what it is about and, of a dataset, its family.
     """
 
     key: str
@@ -103,6 +107,7 @@ class Table:
     needs: Granularity
     columns: tuple[Column, ...]
     note: str = ""
+    names: tuple[str, ...] = ("dataset", "family")
 
     @property
     def shown(self) -> tuple[Column, ...]:

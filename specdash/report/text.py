@@ -11,12 +11,15 @@ from rich.text import Text
 from specdash._version import VERSION
 from specdash.families import FamilyOf
 from specdash.metrics import INTERVAL_KEYS, KEYS, Background, run_rows
-from specdash.report import meaning, soundness
+from specdash.report import latency_tables, meaning, soundness
 from specdash.report.headline import counts_steps, headline_table
 from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
 from specdash.report.tables import NO_SPECULATION, Table, report_tables, throughput_bound
-from specdash.schema import LEVEL, Evaluation, Run, legible
+from specdash.schema import LEVEL, Evaluation, Granularity, Run, legible
+from specdash.speed.latency import Note
+from specdash.speed.latency.roles import against_baseline
+from specdash.speed.latency.summary import latency_rows
 from specdash.verdict import Outcome, Verdict
 
 
@@ -35,7 +38,8 @@ def render(
     for run in runs:
         console.print()
         console.print(_heading(run))
-        for part in _tables(run, family_of, Background.of(evaluation, run), intervals):
+        acceptance = _tables(run, family_of, Background.of(evaluation, run), intervals)
+        for part in (*acceptance, *_latencies(evaluation, run, family_of)):
             console.print()
             console.print(part)
 
@@ -80,6 +84,8 @@ def render_checks(evaluation: Evaluation, runs: tuple[Run, ...], console: Consol
 
 
 def _tables(run: Run, family_of: FamilyOf, background: Background, intervals: bool) -> list[RenderableType]:
+    if run.granularity is Granularity.LATENCIES:
+        return []
     datasets, families = run_rows(run, family_of, [*KEYS, *INTERVAL_KEYS] if intervals else KEYS, background)
     rows = [*datasets, *families]
     others = report_tables(run.k)[1:] if counts_steps(run) else ()
@@ -95,20 +101,41 @@ def _tables(run: Run, family_of: FamilyOf, background: Background, intervals: bo
     return [*shown, *map(_text, notes(rows))]
 
 
+def _latencies(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> list[RenderableType]:
+    """Return what requests took, and how the run compares with its baseline, judged by the first measure."""
+    if run.latencies is None:
+        return []
+    shown: list[RenderableType] = [
+        _table(latency_tables.latencies(), lines(latency_rows(run.latencies, family_of), []))
+    ]
+    compared = against_baseline(evaluation.runs, run)
+    if compared:
+        found, verdict = compared[0]
+        by_measure = latency_tables.paired_rows({one.measure.label: (one, judged) for one, judged in compared})
+        said = [f"Against {found.base.name}. {verdict.headline}", *(_note(note) for note in verdict.notes)]
+        shown += [_table(latency_tables.paired(), lines(by_measure, []))] if by_measure else []
+        shown.append(Group(*map(_text, said)))
+    return shown
+
+
+def _note(note: Note) -> str:
+    return f"{'!' if note.warns else '·'} {note.message}"
+
+
 _STYLES = {Kind.DATASET: "", Kind.FAMILY: "dim", Kind.POOLED: "bold", Kind.EXTRA: "dim"}
 
 
 def _table(table: Table, shown: list[Line]) -> RenderableType:
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, caption=None)
-    grid.add_column("dataset", overflow="fold", no_wrap=False, max_width=48)
-    grid.add_column("family")
+    for head, how in zip(table.names, ({"overflow": "fold", "no_wrap": False, "max_width": 48}, {}), strict=False):
+        grid.add_column(head, **how)
     for column in table.columns:
         # A head may break between words, a number may not.
         width = max((len(column.shown(line.row)) for line in shown), default=1)
         grid.add_column(column.label, justify="right", min_width=max(width, *map(len, column.label.split())))
     for line in shown:
         cells = [Text(column.shown(line.row)) for column in table.columns]
-        grid.add_row(_text(line.name), _text(line.family or ""), *cells, style=_STYLES[line.kind])
+        grid.add_row(*map(_text, line.named(table.names)), *cells, style=_STYLES[line.kind])
     return Group(grid, Text(table.note, style="italic")) if table.note else grid
 
 

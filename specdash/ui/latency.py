@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import polars as pl
 import streamlit as st
 
-from specdash import charts
-from specdash.report import csv_text
-from specdash.report.latency_tables import Compared, Sheet
+from specdash.report.exports import Origin
+from specdash.report.latency_tables import Compared
+from specdash.report.sections import Subject
 from specdash.schema import Run
 from specdash.speed.latency import MEASURES, Arm, Case, Comparison, Settings, Verdict, compare, judge
 from specdash.speed.latency.roles import again_of, baseline_of, is_baseline, timed
 from specdash.store import home
-from specdash.ui import figures, kept, library, text
+from specdash.ui import kept, library, text
 from specdash.ui.selection import Selection
 
 NONE = "none"
+_HOW = "Measure with specdash bench, or add files of vllm bench serve, AIPerf or GuideLLM, or two columns of a CSV."
 _OF = "_ab_of"
 _KEYS = ("base", "spec", "again")
 _LOOKS: dict[Case, tuple[str, str]] = {
@@ -49,66 +49,85 @@ class Key:
 
 @dataclass(frozen=True)
 class Arms:
-    """The chosen arms; ``again`` is a second measurement of the baseline, None without one."""
+    """The chosen arms, each None where none is; ``again`` is a second measurement of the baseline."""
 
-    base: Key
-    spec: Key
-    again: Key | None
+    base: Key | None
+    spec: Key | None
+    again: Key | None = None
+
+    @property
+    def one(self) -> Key | None:
+        """The arm to show where there are not two."""
+        return self.spec or self.base
+
+    def origin(self, selected: Selection) -> Origin:
+        """Where numbers of both come from: an arm of another evaluation is named with its own."""
+        named = (key.run if key.id == selected.evaluation.id else str(key) for key in (self.spec, self.base) if key)
+        return Origin.of(selected.evaluation, " against ".join(named), selected.datasets)
 
 
-def choose(selected: Selection) -> Arms | None:
-    """Show the choice of arms and return it; None, after saying why, where there are not two to choose from.
+def choose(selected: Selection) -> Arms:
+    """Show the choice of arms and return it.
 
     Every run of the library that holds latencies can be one, those of the evaluation that is looked at first.
     """
     here = selected.evaluation
     entries = sorted(library.store().list(), key=lambda entry: entry.id != here.id)
     known = {str(key): key for entry in entries for key in (Key(name, entry.id) for name in entry.timed)}
-    if len(known) < 2:
-        text.notice(_too_few(len(known)), "info")
-        return None
-    base, spec, again = _guess(here.runs, selected.run, [str(key) for key in known.values()], here.id)
-    _follow(here.id, {"base": base, "spec": spec, "again": again})
+    base, spec, again = (str(Key(run.name, here.id)) if run else NONE for run in _guess(here.runs, selected.run))
+    _follow(f"{here.id}/{selected.run.name}", {"base": base, "spec": spec, "again": again})
+    if not known:
+        return Arms(None, None, None)
+    options = [NONE, *known]
     left, middle, right = st.columns(3)
     with left:
-        chosen_base = kept.choice("Baseline", list(known), "base", default=base)
+        chosen_base = kept.choice("Baseline", options, "base", default=base)
     with middle:
-        chosen_spec = kept.choice("With speculation", list(known), "spec", default=spec)
+        chosen_spec = kept.choice("With speculation", options, "spec", default=spec)
     with right:
-        floor = [NONE, *known]
         chosen_again = kept.choice(
-            "Baseline again (A/A)", floor, "again", default=again,
+            "Baseline again (A/A)", options, "again", default=again,
             help="A second measurement of the baseline: how far the machine differs from itself without any cause.",
         )  # fmt: skip
-    return Arms(known[chosen_base], known[chosen_spec], known.get(chosen_again))
+    return Arms(known.get(chosen_base), known.get(chosen_spec), known.get(chosen_again))
 
 
-def _too_few(count: int) -> str:
-    how = "Measure with specdash bench, or add files of vllm bench serve, AIPerf or GuideLLM, or two columns of a CSV."
-    if count:
-        return f"One run of this library alone holds latencies: without a baseline no speed-up can be claimed. {how}"
-    return f"No run of this library holds latencies. {how}"
-
-
-def _guess(runs: Sequence[Run], looked_at: Run, known: list[str], id: str) -> tuple[str, str, str]:
-    """Return the arms that the evaluation suggests: the run that is looked at against its baseline."""
+def _guess(runs: Sequence[Run], looked_at: Run) -> tuple[Run | None, Run | None, Run | None]:
+    """Return the arms that the evaluation suggests: the run that is looked at and its baseline, or who it is one of."""
     own = timed(runs)
     specs = [run for run in own if not is_baseline(run)]
-    spec = next((run for run in specs if run.name == looked_at.name), next(iter(specs), None))
-    base = (baseline_of(own, spec) if spec else None) or next((run for run in own if is_baseline(run)), None)
-    again = again_of(own, base) if base else None
-    named = [str(Key(run.name, id)) if run else None for run in (base, spec)]
-    others = [key for key in known if key not in named]
-    filled = [name or others.pop(0) for name in named]
-    return filled[0], filled[1], str(Key(again.name, id)) if again else NONE
+    if any(run.name == looked_at.name for run in own) and is_baseline(looked_at):
+        base: Run | None = looked_at
+        spec = next((run for run in specs if _is(baseline_of(own, run), looked_at)), None)
+    else:
+        spec = next((run for run in specs if run.name == looked_at.name), next(iter(specs), None))
+        base = baseline_of(own, spec) if spec else next(iter(own), None)
+    return base, spec, again_of(own, base) if base else None
 
 
-def _follow(id: str, guessed: dict[str, str]) -> None:
-    """Go back to the guessed arms when another evaluation is looked at; a link's own are left alone."""
+def _is(run: Run | None, other: Run) -> bool:
+    return run is not None and run.name == other.name
+
+
+def _follow(looked_at: str, guessed: dict[str, str]) -> None:
+    """Go back to the guessed arms when another run is looked at; a link's own are left alone."""
     state = st.session_state
-    if state.get(_OF) not in (None, id):
+    if state.get(_OF) not in (None, looked_at):
         state.update(guessed)
-    state[_OF] = id
+    state[_OF] = looked_at
+
+
+def missing(arms: Arms) -> str | None:
+    """Return why these arms cannot be compared, None where they can."""
+    if arms.base is not None and arms.base == arms.spec:
+        return "Both arms are the same run: there is nothing to compare."
+    if arms.base is not None and arms.spec is not None:
+        return None
+    if arms.spec is not None:
+        return f"Without a baseline no speed-up can be claimed: choose one above. {_HOW}"
+    if arms.base is not None:
+        return f"Nothing is compared with this baseline yet: choose a run with speculation above. {_HOW}"
+    return f"No latencies are chosen. {_HOW}"
 
 
 @library.forgotten
@@ -149,13 +168,20 @@ def compared(
     return _compared(home(), keys, datasets, measure, paired, margin)
 
 
+def subject(key: Key, datasets: tuple[str, ...] | None) -> Subject:
+    """Return the run of an arm over some of its datasets; those it has none of do not count."""
+    known = library.datasets_of(library.evaluation(key.id).run(key.run))
+    chosen = None if datasets is None else tuple(name for name in datasets if name in known) or None
+    return library.subject(library.choice(key.id, key.run, chosen, intervals=False))
+
+
 def observed(selected: Selection) -> Comparison | None:
     """Return the comparison in TPOT of the run that is looked at with its baseline in the same evaluation, if any."""
     base = baseline_of(selected.evaluation.runs, selected.run)
     if base is None:
         return None
     id = selected.evaluation.id
-    found, _ = compared(Arms(Key(base.name, id), Key(selected.run.name, id), None), selected.datasets, "tpot")
+    found, _ = compared(Arms(Key(base.name, id), Key(selected.run.name, id)), selected.datasets, "tpot")
     return found if found.deciding is not None else None
 
 
@@ -182,54 +208,3 @@ def verdict(judged: Verdict) -> None:
     for note in judged.notes:
         kind: Literal["warning", "info"] = "warning" if note.warns else "info"
         text.notice(note.message, kind)
-
-
-def sheet(shown: Sheet, *, file: str) -> None:
-    """Show a sheet with its note and a CSV of full precision."""
-    st.subheader(shown.title)
-    labels = {
-        name: st.column_config.NumberColumn(head.label, format=head.format, help=head.help or None)
-        if head.format
-        else st.column_config.TextColumn(head.label, help=head.help or None, pinned=name == "name")
-        for name, head in shown.heads.items()
-    }
-    st.dataframe(
-        shown.frame,
-        key=f"sheet_{shown.key}",
-        hide_index=True,
-        placeholder="–",
-        height="content",
-        column_config=labels,
-        alt=f"{shown.title}: {shown.frame.height} rows",
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(shown.note)
-        st.download_button(
-            "CSV",
-            lambda: csv_text(shown.frame).encode(),
-            file_name=f"{file}_{shown.key}.csv",
-            mime="text/csv",
-            key=f"sheet_{shown.key}_csv",
-            on_click="ignore",
-            icon=":material/download:",
-            help="Every number at full precision.",
-        )
-
-
-def show_figures(found: Comparison, *, file: str) -> None:
-    """Show both arms' distributions, and prompt against prompt where they are paired."""
-    theme, noun, pair = figures.theme(), found.measure.noun, found.pair
-    names = found.base.name, found.spec.name
-    sides = (
-        charts.Side(f"baseline: {names[0]}", pair.base.seconds),
-        charts.Side(f"spec: {names[1]}", pair.spec.seconds),
-    )
-    st.subheader("Distribution")
-    figures.show(charts.latency_ecdf(*sides, theme, measure=noun), "figure_ecdf", file=f"{file}_ecdf")
-    st.subheader("Prompt by prompt")
-    prompts = None
-    if pair.prompts:
-        base, spec = (np.exp(side.mean_log_by_prompt).tolist() for side in (pair.base, pair.spec))
-        prompts = charts.Prompts(pair.names, base, spec)
-    chart = charts.latency_by_prompt(prompts, theme, measure=noun, names=(f"baseline: {names[0]}", f"spec: {names[1]}"))
-    figures.show(chart, "figure_prompts", file=f"{file}_prompts")

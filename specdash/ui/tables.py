@@ -64,10 +64,9 @@ def show(
 
 def _frame(table: Table, shown: list[Line]) -> pl.DataFrame:
     """Return what is shown: shares as percent, the family as a list of one so that it gets its colour."""
-    columns: dict[str, Any] = {
-        "dataset": [_BIDI.sub("�", line.name) for line in shown],
-        "family": [[line.family] if line.family else [] for line in shown],
-    }
+    columns: dict[str, Any] = {table.names[0]: [_BIDI.sub("�", line.name) for line in shown]}
+    if "family" in table.names:
+        columns["family"] = [[line.family] if line.family else [] for line in shown]
     for column in table.shown:
         values = [column.value(line.row) for line in shown]
         if column.percent:
@@ -79,12 +78,11 @@ def _frame(table: Table, shown: list[Line]) -> pl.DataFrame:
 
 
 def _config(table: Table) -> dict[str, Any]:
-    config: dict[str, Any] = {
-        "dataset": st.column_config.TextColumn("dataset", pinned=True),
-        "family": st.column_config.MultiselectColumn(
+    config: dict[str, Any] = {table.names[0]: st.column_config.TextColumn(table.names[0], pinned=True)}
+    if "family" in table.names:
+        config["family"] = st.column_config.MultiselectColumn(
             "family", options=list(_FAMILY_COLOURS), color=list(_FAMILY_COLOURS.values())
-        ),
-    }
+        )
     for column in table.shown:
         kind = st.column_config.TextColumn if column.text else st.column_config.NumberColumn
         how = {} if column.text else {"format": _format(column)}
@@ -95,6 +93,8 @@ def _config(table: Table) -> dict[str, Any]:
 def _format(column: Column) -> str:
     if column.decimals == 0 and not column.percent:
         return "localized"
+    if column.significant:
+        return f"%.{column.decimals}g"
     sign = "+" if column.signed else ""
     return f"%{sign}.{column.decimals}f" + ("%%" if column.percent and column.index is None else "")
 

@@ -14,6 +14,7 @@ def test_the_arms_of_a_bench_are_suggested_and_judged(dashboard, ids):
     heads = [element.value for element in shown.app.subheader]
     assert heads == [
         "Paired by prompt", "Percentiles", "Distribution", "Prompt by prompt", "By dataset", "Welch, as documented",
+        "Arms", "Latencies",
     ]  # fmt: skip
 
 

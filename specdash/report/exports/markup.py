@@ -45,11 +45,12 @@ def markdown(sheet: Sheet) -> str:
     source: GitHub Flavored Markdown, tables.
     """
     columns = sheet.table.shown
-    head = _row(["dataset", "family", *(_markdown(column.label) for column in columns)])
-    rule = _row([":--", ":--", *("--:" for _ in columns)])
+    names = sheet.table.names
+    head = _row([*names, *(_markdown(column.label) for column in columns)])
+    rule = _row([*(":--" for _ in names), *("--:" for _ in columns)])
     body = []
     for line in sheet.lines:
-        cells = [line.name, line.family or "", *(column.shown(line.row) for column in columns)]
+        cells = [*line.named(names), *(column.shown(line.row) for column in columns)]
         bold = "**{}**" if line.kind is Kind.POOLED else "{}"
         body.append(_row(bold.format(_markdown(cell)) if cell else "" for cell in cells))
     parts = [_markdown(sheet.title), "\n".join([head, rule, *body])]
@@ -67,12 +68,12 @@ def _markdown(text: str) -> str:
 
 def latex(sheet: Sheet) -> str:
     """Return a sheet of a table as a tabular with the rules of the package booktabs, its origin in comments above."""
-    columns = sheet.table.shown
-    head = ["dataset", "family", *(_latex(column.label) for column in columns)]
+    columns, names = sheet.table.shown, sheet.table.names
+    head = [*names, *(_latex(column.label) for column in columns)]
     lines = [
         f"% {sheet.origin}",
         f"% {legible(sheet.title)}. In the preamble: \\usepackage{{booktabs}}",
-        rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}",
+        rf"\begin{{tabular}}{{{'l' * len(names)}{'r' * len(columns)}}}",
         r"\toprule",
         " & ".join(head) + r" \\",
     ]
@@ -81,7 +82,7 @@ def latex(sheet: Sheet) -> str:
         if line.kind is not kind:
             lines.append(r"\midrule")
             kind = line.kind
-        cells = [line.name, line.family or "", *(column.shown(line.row) for column in columns)]
+        cells = [*line.named(names), *(column.shown(line.row) for column in columns)]
         lines.append(" & ".join(map(_latex, cells)) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

@@ -42,7 +42,7 @@ class Sheet:
     def of_table(cls, table: Table, lines: Sequence[Line], origin: Origin, name: str | None = None) -> Sheet:
         """Return a table of the report."""
         rows = [line.row | {"dataset": line.name, "family": line.family} for line in lines]
-        frame = table_frame(rows, table.columns)
+        frame = table_frame(rows, table)
         frame = frame.with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64))  # Nothing is defined there.
         about = {column.key: _about(column) for column in table.columns}
         return cls(name or table.key, table.title, origin, frame, about, with_margins(table, rows), lines)

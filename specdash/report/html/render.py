@@ -137,11 +137,11 @@ def _table(part: TablePart, subject: Subject) -> dict[str, Any]:
     return {
         "title": part.table.title,
         "note": part.table.note,
+        "names": part.table.names,
         "columns": [{"label": c.label, "method": c.metric, "help": _plain(c.help)} for c in columns],
         "lines": [
             {
-                "name": line.name,
-                "family": line.family or "",
+                "names": line.named(part.table.names),
                 "kind": line.kind,
                 "cells": [(column.shown(line.row), _whole(column, line.row)) for column in columns],
             }

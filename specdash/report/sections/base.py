@@ -25,6 +25,8 @@ from specdash.metrics import (
 )
 from specdash.report.tables import Table
 from specdash.schema import OTHER_FAMILY, Evaluation, Granularity, Run
+from specdash.speed.latency import Comparison, Verdict
+from specdash.speed.latency.roles import against_baseline, timed
 
 Outcomes = dict[str, list[float] | None]
 """Modelled shares of steps by accepted tokens, by name of a dataset or family."""
@@ -61,6 +63,7 @@ class Subject:
         datasets: Chosen datasets, None for all.
         intervals: Whether its numbers come with their intervals.
         background: What its intervals need to know of the evaluation.
+        beside: The runs of the evaluation, over all their datasets.
     """
 
     run: Run
@@ -68,6 +71,7 @@ class Subject:
     datasets: tuple[str, ...] | None = None
     intervals: bool = True
     background: Background = ALONE
+    beside: tuple[Run, ...] = ()
 
     @classmethod
     def of(
@@ -88,10 +92,11 @@ class Subject:
             intervals: Whether its numbers come with their intervals.
             evaluation: The evaluation that it is of.
         """
+        beside = () if evaluation is None else evaluation.runs
         background = ALONE if evaluation is None else Background.of(evaluation, run)
         if datasets is not None:
             run, background = restricted(run, datasets), background.restricted(datasets)
-        return cls(run, family_of, datasets, intervals, background)
+        return cls(run, family_of, datasets, intervals, background, beside)
 
     @cached_property
     def rows(self) -> Rows:
@@ -125,6 +130,12 @@ class Subject:
     def fits(self) -> tuple[Outcomes, Outcomes]:
         """The maximum-likelihood geometric outcomes, by dataset and by family."""
         return mle_outcomes(self.run, self.family_of)
+
+    @cached_property
+    def compared(self) -> list[tuple[Comparison, Verdict]]:
+        """How the run compares with its baseline, by measure; empty where the evaluation has none."""
+        timed_runs = [run if self.datasets is None else restricted(run, self.datasets) for run in timed(self.beside)]
+        return against_baseline(timed_runs, self.run)
 
     @property
     def has_responses(self) -> bool:
@@ -209,6 +220,7 @@ class Section:
         needs: The coarsest granularity that can fill it.
         by_position: Whether it needs counts by draft position.
         by_length: Whether it needs an acceptance length.
+        timed: Whether it needs latencies.
     """
 
     key: str
@@ -217,6 +229,7 @@ class Section:
     needs: Granularity = Granularity.RATES
     by_position: bool = False
     by_length: bool = False
+    timed: bool = False
 
     def missing(self, subject: Subject) -> str | None:
         """Return what the run lacks for this section, as ``too_coarse`` says it; None when it lacks nothing."""
@@ -224,6 +237,7 @@ class Section:
             too_coarse(subject.run, self.needs)
             or (without_positions(subject) if self.by_position else None)
             or (without_length(subject) if self.by_length else None)
+            or (_NOT_TIMED if self.timed and subject.run.latencies is None else None)
         )
 
 
@@ -248,6 +262,7 @@ def without_positions(subject: Subject) -> str | None:
     return f"needs counts by draft position; {reason}."
 
 
+_NOT_TIMED = "needs latencies; no request of this run was timed."
 _TOKENS_ALONE = "this run's source counts drafted and accepted tokens, not verify steps"
 
 

@@ -12,7 +12,7 @@ from specdash import charts
 from specdash.metrics import Row
 from specdash.report import tables
 from specdash.report.headline import headline_table
-from specdash.report.sections import prompts, speedup
+from specdash.report.sections import latency, prompts, speedup
 from specdash.report.sections.base import FigurePart, Note, Outcomes, Part, Section, Subject, TablePart
 from specdash.report.sections.blocks import shorter_blocks
 from specdash.report.sections.drafting import DEFAULT_K, Drafting
@@ -179,6 +179,7 @@ PROMPT_DIFFICULTY = Section(
 )
 THROUGHPUT = Section("throughput", "Throughput", throughput, by_length=True)
 SPEED_UP = Section("speed_up", "Speed-up", _speed_up, by_length=True)
+LATENCY = Section("latency_ab", "Latency A/B", latency.latency, Granularity.LATENCIES, timed=True)
 
 SECTIONS = (
     ACCEPTANCE_LENGTH,
@@ -189,5 +190,6 @@ SECTIONS = (
     PROMPT_DIFFICULTY,
     THROUGHPUT,
     SPEED_UP,
+    LATENCY,
 )
 """Every section, in the order of the report."""

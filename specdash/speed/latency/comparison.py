@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from specdash.speed.latency.arms import Arm, Measure, Pair, pair
@@ -39,7 +40,6 @@ class Comparison:
         pair: Their values.
         paired: Paired test by prompt, None where they are not paired or there are too few.
         welch: Welch's test, as documented; it ignores the pairing.
-        bootstrap: Percentiles and ratio of means, None when an arm is empty.
         floor: Factor within which the baseline differs from itself by an A/A measurement; None without one.
     """
 
@@ -50,8 +50,12 @@ class Comparison:
     pair: Pair
     paired: PairedResult | None
     welch: WelchResult | None
-    bootstrap: Bootstrap | None
     floor: float | None = None
+
+    @cached_property
+    def bootstrap(self) -> Bootstrap | None:
+        """Percentiles and ratio of means, None when an arm is empty."""
+        return bootstrap(self.pair)
 
     @property
     def deciding(self) -> PairedResult | WelchResult | None:
@@ -104,7 +108,6 @@ def compare(
         if arms.prompts is None
         else paired_by_prompt(arms.base.mean_log_by_prompt, arms.spec.mean_log_by_prompt),
         welch=welch(arms.base.seconds, arms.spec.seconds),
-        bootstrap=bootstrap(arms),
         floor=None if again is None else _floor(base, again, measure, settings),
     )
 

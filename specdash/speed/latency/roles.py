@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from specdash.schema import Granularity, Run
-from specdash.speed.latency.arms import Arm
+from specdash.speed.latency.arms import MEASURES, Arm
+from specdash.speed.latency.comparison import Comparison, compare
+from specdash.speed.latency.verdict import Verdict, judge
 
 _ROLES = ("arm", "label")
 """Settings in which specdash bench and ``vllm bench serve`` say what a run is."""
@@ -50,3 +52,22 @@ def again_of(runs: Sequence[Run], baseline: Run) -> Run | None:
     second = f"{baseline.effective_config.get('arm')} again"
     found = [run for run in timed(runs) if run.effective_config.get("arm") == second]
     return next((run for run in found if Arm.of(run).concurrency == Arm.of(baseline).concurrency), None)
+
+
+def against_baseline(runs: Sequence[Run], run: Run) -> list[tuple[Comparison, Verdict]]:
+    """Compare a run with its baseline in every measure that both have.
+
+    Args:
+        runs: Runs of an evaluation.
+        run: One of them.
+
+    Returns:
+        Comparisons with their judgements, in the order of ``MEASURES``; none without a baseline.
+    """
+    base = baseline_of(runs, run)
+    if base is None:
+        return []
+    again = again_of(runs, base)
+    arms = Arm.of(base), Arm.of(run)
+    compared = [compare(*arms, m, again=None if again is None else Arm.of(again)) for m in MEASURES.values()]
+    return [(one, judge(one)) for one in compared if one.pair.least]

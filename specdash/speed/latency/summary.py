@@ -1,4 +1,4 @@
-"""The latencies of one run by dataset: how many requests, how many failed, means and percentiles of every measure."""
+"""The latencies of one run: how many requests, how many failed, mean and percentiles of every measure by dataset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from specdash.schema import OTHER_FAMILY, POOLED
-from specdash.speed.latency.arms import MEASURES, Arm
+from specdash.speed.latency.arms import MEASURES, Arm, Measure
 from specdash.speed.latency.bootstrap import LEVELS
 
 Row = dict[str, Any]
@@ -26,24 +26,33 @@ def latency_rows(latencies: pl.DataFrame, family_of: Callable[[str], str | None]
         family_of: Family of a dataset name, None when it has none.
 
     Returns:
-        A row a dataset in order of appearance, the pooled one last: ``dataset, family, requests, failed,
-        output_tokens`` (mean) and ``<measure>_<statistic>`` in seconds, None where nothing has the measure.
+        A row a dataset (in order of appearance, the pooled run last) and measure, of the measures that some request
+        has: ``dataset, family, measure`` (its key), ``requests``, ``failed``, ``output_tokens`` (mean over those that
+        did not fail and say it), ``timed`` (requests with the measure), and in seconds ``mean_s, p50_s, p95_s, p99_s``,
+        None where no request has the measure.
     """
-    names = latencies["dataset"].unique(maintain_order=True).to_list()
-    rows = [_row(n, family_of(n) or OTHER_FAMILY, latencies.filter(pl.col("dataset") == n)) for n in names]
-    return [*rows, _row(POOLED, None, latencies)] if rows else []
+    whole = Arm(POOLED, latencies)
+    measures = [measure for measure in MEASURES.values() if whole.measured(measure).height]
+    arms = [
+        (family_of(name) or OTHER_FAMILY, Arm(name, latencies.filter(pl.col("dataset") == name)))
+        for name in latencies["dataset"].unique(maintain_order=True)
+    ]
+    return [_row(arm, family, measure) for family, arm in [*arms, (None, whole)] for measure in measures]
 
 
-def _row(name: str, family: str | None, latencies: pl.DataFrame) -> Row:
-    arm = Arm(name, latencies)
-    ok = arm.succeeded
-    row: Row = {"dataset": name, "family": family, "requests": latencies.height, "failed": latencies.height - ok.height}
-    row["output_tokens"] = ok["output_tokens"].mean()
-    for key, measure in MEASURES.items():
-        seconds = arm.measured(measure)["seconds"].to_numpy()
-        values = _statistics(seconds) if seconds.size else [None] * len(STATISTICS)
-        row |= {f"{key}_{name}": value for name, value in zip(STATISTICS, values, strict=True)}
-    return row
+def _row(arm: Arm, family: str | None, measure: Measure) -> Row:
+    ok, seconds = arm.succeeded, arm.measured(measure)["seconds"].to_numpy()
+    values = _statistics(seconds) if seconds.size else [None] * len(STATISTICS)
+    return {
+        "dataset": arm.name,
+        "family": family,
+        "measure": measure.key,
+        "requests": arm.latencies.height,
+        "failed": arm.latencies.height - ok.height,
+        "output_tokens": ok["output_tokens"].mean(),
+        "timed": seconds.size,
+        **{f"{name}_s": value for name, value in zip(STATISTICS, values, strict=True)},
+    }
 
 
 def _statistics(seconds: np.ndarray) -> Iterable[float]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 from specdash.speed.latency.comparison import LEAST, Comparison
 from specdash.speed.latency.notes import Note, bunched, notes, number
@@ -43,6 +44,10 @@ class Verdict:
     def has_badge(self) -> bool:
         """Whether there is anything to put a badge on."""
         return self.case not in (Case.TOO_FEW, Case.BUFFERED)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"case": str(self.case), "headline": self.headline, "notes": [asdict(note) for note in self.notes]}
 
 
 def judge(comparison: Comparison) -> Verdict:
