@@ -4,7 +4,7 @@ import streamlit as st
 
 from specdash.report.sections import latency as section
 from specdash.schema import Granularity
-from specdash.speed.latency import MEASURES
+from specdash.speed.latency import MEASURES, telling
 from specdash.ui import kept, latency, parts, text
 from specdash.ui.dial import Quantity, dial
 from specdash.ui.page import begin, end
@@ -41,8 +41,8 @@ def compared(datasets, key):
 
 
 chosen = compared(selected.datasets, measure)
-latency.verdict(chosen[1])
 every = [compared(selected.datasets, key) for key in MEASURES]
+latency.verdict(*telling([chosen, *every]))
 names = [name for name in latency.shared_datasets(chosen[0]) if selected.datasets is None or name in selected.datasets]
 by_dataset = {name: compared((name,), measure) for name in names}
 parts.show(selected, section.comparison(every, chosen, by_dataset), origin=origin)

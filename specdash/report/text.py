@@ -17,7 +17,7 @@ from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import Kind, Line, lines
 from specdash.report.tables import NO_SPECULATION, Table, report_tables, throughput_bound
 from specdash.schema import LEVEL, Evaluation, Granularity, Run, legible
-from specdash.speed.latency import Note
+from specdash.speed.latency import Note, telling
 from specdash.speed.latency.roles import against_baseline
 from specdash.speed.latency.summary import latency_rows
 from specdash.verdict import Outcome, Verdict
@@ -110,9 +110,10 @@ def _latencies(evaluation: Evaluation, run: Run, family_of: FamilyOf) -> list[Re
     ]
     compared = against_baseline(evaluation.runs, run)
     if compared:
-        found, verdict = compared[0]
+        first, *others = telling(compared)
         by_measure = latency_tables.paired_rows({one.measure.label: (one, judged) for one, judged in compared})
-        said = [f"Against {found.base.name}. {verdict.headline}", *(_note(note) for note in verdict.notes)]
+        said = [f"Against {compared[0][0].base.name}. {first.headline}", *(other.headline for other in others)]
+        said += map(_note, first.notes)
         shown += [_table(latency_tables.paired(), lines(by_measure, []))] if by_measure else []
         shown.append(Group(*map(_text, said)))
     return shown

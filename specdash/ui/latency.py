@@ -192,8 +192,16 @@ def shared_datasets(found: Comparison) -> list[str]:
     return both if len(both) > 1 else []
 
 
-def verdict(judged: Verdict) -> None:
-    """Show a judgement: what it comes to, its sentence, and what else there is to know."""
+def verdict(judged: Verdict, *others: Verdict) -> None:
+    """Show a judgement and those beside it, each with its badge, and what else there is to know of the first."""
+    for one in (judged, *others):
+        _sentence(one)
+    for note in judged.notes:
+        kind: Literal["warning", "info"] = "warning" if note.warns else "info"
+        text.notice(note.message, kind)
+
+
+def _sentence(judged: Verdict) -> None:
     colour, mark = _LOOKS[judged.case]
     badge = (
         f'<span style="background:{colour};color:#fff;border-radius:.3rem;padding:.12rem .55rem;font-weight:650;'
@@ -205,6 +213,3 @@ def verdict(judged: Verdict) -> None:
         f'<div role="status" class="sd-verdict" style="border:1px solid {colour};border-radius:.4rem;'
         f'padding:.7rem .9rem;line-height:1.6">{badge}{html.escape(judged.headline)}</div>'
     )
-    for note in judged.notes:
-        kind: Literal["warning", "info"] = "warning" if note.warns else "info"
-        text.notice(note.message, kind)

@@ -105,7 +105,11 @@ def _run(number: int, subject: Subject, drawn: figures.Figures) -> dict[str, Any
             (name, value if isinstance(value, str) else json.dumps(value))
             for name, value in run.effective_config.items()
         ],
-        "sections": [_section(f"run{number}", section, subject, drawn) for section in SECTIONS],
+        "sections": [
+            _section(f"run{number}", section, subject, drawn)
+            for section in SECTIONS
+            if not section.timed or run.latencies is not None  # few runs are timed: of others nothing is missing
+        ],
     }
 
 

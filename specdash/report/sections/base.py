@@ -220,7 +220,7 @@ class Section:
         needs: The coarsest granularity that can fill it.
         by_position: Whether it needs counts by draft position.
         by_length: Whether it needs an acceptance length.
-        timed: Whether it needs latencies.
+        timed: Whether it is about latencies, and left out of reports on runs without.
     """
 
     key: str
@@ -237,7 +237,6 @@ class Section:
             too_coarse(subject.run, self.needs)
             or (without_positions(subject) if self.by_position else None)
             or (without_length(subject) if self.by_length else None)
-            or (_NOT_TIMED if self.timed and subject.run.latencies is None else None)
         )
 
 
@@ -262,7 +261,6 @@ def without_positions(subject: Subject) -> str | None:
     return f"needs counts by draft position; {reason}."
 
 
-_NOT_TIMED = "needs latencies; no request of this run was timed."
 _TOKENS_ALONE = "this run's source counts drafted and accepted tokens, not verify steps"
 
 

@@ -12,7 +12,7 @@ from specdash.report import latency_tables as tables
 from specdash.report.latency_tables import Compared
 from specdash.report.sections.base import FigurePart, Note, Part, Rows, Subject, TablePart
 from specdash.report.tables import Row, Table
-from specdash.speed.latency import Comparison
+from specdash.speed.latency import Comparison, telling
 from specdash.speed.latency.summary import latency_rows
 
 NO_BASELINE = "Without a baseline no speed-up can be claimed."
@@ -50,8 +50,8 @@ def latency(subject: Subject) -> list[Part]:
     own = of_run(subject)
     if not subject.compared:
         return [Note(NO_BASELINE), own]
-    _, verdict = subject.compared[0]
-    said = [Note(verdict.headline), *(Note(note.message) for note in verdict.notes)]
+    verdicts = telling(subject.compared)
+    said = [Note(text) for text in (*(v.headline for v in verdicts), *(note.message for note in verdicts[0].notes))]
     return [own, *said, *comparison(subject.compared, subject.compared[0], {})]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,7 @@ class Measure:
     label: str
     noun: str
     definition: str
-    seconds: pl.Expr
+    seconds: pl.Expr = field(compare=False)
 
 
 _TOKENS = pl.col("output_tokens")

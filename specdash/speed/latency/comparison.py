@@ -67,7 +67,7 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Return every number, for JSON: seconds, speed-ups, shares."""
         numbers = {
-            name: None if part is None else asdict(part)
+            name: None if part is None else asdict(part, dict_factory=_listed)
             for name, part in (("paired", self.paired), ("welch", self.welch), ("bootstrap", self.bootstrap))
         }
         return {
@@ -82,6 +82,11 @@ class Comparison:
             "floor": self.floor,
             **numbers,
         }
+
+
+def _listed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a mapping as JSON has it, which knows no tuples."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in pairs}
 
 
 def compare(

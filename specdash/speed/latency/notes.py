@@ -165,8 +165,8 @@ def bunched(comparison: Comparison) -> Iterator[tuple[Arm, int, int]]:
 def _unpaired(comparison: Comparison) -> Iterator[Note]:
     pair = comparison.pair
     if any(pair.left_out):
-        a, b = pair.left_out
-        yield Note("left_out", f"{a:,} and {b:,} requests answer prompts that the other arm did not; left out.")
+        (a, b), noun = pair.left_out, comparison.measure.noun
+        yield Note("left_out", f"{a:,} and {b:,} requests are left out: the other arm has no {noun} of their prompts.")
     if pair.prompts is None and comparison.settings.paired:
         yield Note(
             "unpaired",

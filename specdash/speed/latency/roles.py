@@ -12,6 +12,9 @@ from specdash.speed.latency.verdict import Verdict, judge
 _ROLES = ("arm", "label")
 """Settings in which specdash bench and ``vllm bench serve`` say what a run is."""
 
+_MODELS = ("model", "model_id")
+"""Settings that say which model answered."""
+
 _BASELINES = ("baseline", "vanilla", "autoregressive", "no_spec", "nospec", "control")
 
 
@@ -30,7 +33,7 @@ def is_baseline(run: Run) -> bool:
 
 
 def baseline_of(runs: Sequence[Run], run: Run) -> Run | None:
-    """Return the baseline of a run among others: of the same number of requests in flight, where that is known.
+    """Return the baseline of a run among others: measured by the same tool, of the same model, under the same load.
 
     Args:
         runs: Runs of an evaluation.
@@ -39,8 +42,14 @@ def baseline_of(runs: Sequence[Run], run: Run) -> Run | None:
     if run.latencies is None or is_baseline(run):
         return None
     found = [other for other in timed(runs) if is_baseline(other) and not _is_again(other)]
-    alike = [other for other in found if Arm.of(other).concurrency == Arm.of(run).concurrency]
-    return next(iter(alike), None)
+    return next((other for other in found if _alike(other, run)), None)
+
+
+def _alike(base: Run, spec: Run) -> bool:
+    said = (run.effective_config.get(key) for run in (base, spec) for key in _MODELS)
+    models = {name for name in said if isinstance(name, str)}
+    tools = {run.semantics.producer for run in (base, spec) if run.semantics is not None}
+    return len(models) <= 1 and len(tools) <= 1 and Arm.of(base).concurrency == Arm.of(spec).concurrency
 
 
 def _is_again(run: Run) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from specdash.speed.latency.arms import PER_TOKEN
 from specdash.speed.latency.comparison import LEAST, Comparison
 from specdash.speed.latency.notes import Note, bunched, notes, number
 from specdash.speed.latency.student import PairedResult, WelchResult
 
-__all__ = ["Case", "Note", "Verdict", "judge"]
+__all__ = ["Case", "Note", "Verdict", "judge", "telling"]
 
 
 class Case(StrEnum):
@@ -62,6 +64,12 @@ def judge(comparison: Comparison) -> Verdict:
     """
     case = _case(comparison)
     return Verdict(case, _headline(comparison, case), notes(comparison, faster=case is Case.FASTER))
+
+
+def telling(compared: Sequence[tuple[Comparison, Verdict]]) -> list[Verdict]:
+    """Return the judgement of the first measure and, where its pace was not seen, that of end to end per token."""
+    instead = [verdict for one, verdict in compared[1:] if one.measure is PER_TOKEN]
+    return [verdict for _, verdict in compared[:1]] + (instead if compared[0][1].case is Case.BUFFERED else [])
 
 
 def _case(comparison: Comparison) -> Case:

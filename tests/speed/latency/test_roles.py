@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from specdash.schema import Granularity
+from specdash.schema import Granularity, Semantics
 from specdash.speed.latency.roles import again_of, baseline_of, is_baseline, timed
 from tests.helpers import log_run, response, timed_run
 
@@ -34,4 +34,7 @@ def test_the_baseline_of_the_same_load():
     assert baseline_of((BASE, SPEC4), SPEC4) is None
     assert baseline_of(runs, BASE4) is None
     assert baseline_of(runs, log_run([response((3, 1))])) is None
+    other = replace(SPEC4, config={"arm": "spec", "concurrency": 4, "model": "large"})
+    assert baseline_of((arm("b", arm="baseline", concurrency=4, model="small"), BASE4), other) is BASE4
+    assert baseline_of((replace(BASE4, semantics=Semantics("A")),), replace(SPEC4, semantics=Semantics("B"))) is None
     assert timed((log_run([response((3, 1))]), BASE)) == [BASE]

@@ -127,7 +127,9 @@ def test_failures_are_told():
     assert message(found, "failures") == (
         "Requests failed: 0 of 40 in base and 1 of 40 in spec. They have no latency and are left out."
     )
-    assert message(found, "left_out").startswith("1 and 0 requests answer prompts that the other arm did not")
+    assert message(found, "left_out").startswith(
+        "1 and 0 requests are left out: the other arm has no end-to-end latency"
+    )
 
 
 def test_output_lengths_that_differ_are_told():
