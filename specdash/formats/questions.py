@@ -26,14 +26,23 @@ _PLACES = ("model_answer", "model_answers")
 _QUESTIONS = ("question_id", "article_idx")
 
 
-def looks(file: File, field_name: str) -> bool:
-    """Tell whether a file holds answers whose choices have a field; a long answer may stand before it."""
+def looks(file: File, field_name: str, *others: str) -> bool:
+    """Tell whether a file holds answers whose choices have a field, and none of others; a long answer may stand before.
+
+    Args:
+        file: The file.
+        field_name: The field.
+        others: Fields that make the answers another tool's.
+    """
     names = peek.names(file)
     if not any(name in names for name in _QUESTIONS) or "choices" not in names:
         return False
-    if f"choices[].{field_name}" in names:
-        return True
-    return "choices[].wall_time" not in names and peek.reaches(file, f'"{field_name}"'.encode())
+    unseen = "choices[].wall_time" not in names
+
+    def has(name: str) -> bool:
+        return f"choices[].{name}" in names or (unseen and peek.reaches(file, f'"{name}"'.encode()))
+
+    return has(field_name) and not any(map(has, others))
 
 
 @dataclass(frozen=True)

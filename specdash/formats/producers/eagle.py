@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from specdash.formats import aggregate, peek, questions
+from specdash.formats import aggregate, questions
 from specdash.formats.base import File
 from specdash.formats.collect import Drafting, numbers
 from specdash.formats.producer import Context, Producer
@@ -106,17 +106,12 @@ def _read_alpha(files: Sequence[File], context: Context) -> list[Run]:
     return [*named, alpha.run("alpha by depth", files[0].path)]
 
 
-def _looks(file: File) -> bool:
-    others = ("choices[].accept_lengths", "choices[].accept_length", "choices[].alpha_num")
-    return questions.looks(file, "idxs") and not any(name in peek.names(file) for name in others)
-
-
 PRODUCERS = (
     Producer(
         key="eagle-answers",
         tool="EAGLE, Medusa",
         what="answers with idxs",
-        looks=_looks,
+        looks=lambda file: questions.looks(file, "idxs", "accept_lengths", "accept_length", "alpha_num"),
         read=_read,
         semantics=_SEMANTICS,
     ),
