@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdash import ingest
+from specdash import ingest, metrics
 from specdash.formats import producers
 from tests.formats.files import stored
 
@@ -57,6 +57,16 @@ def row(run):
 
 def codes(run):
     return [warning.code for warning in run.warnings]
+
+
+def pooled(run):
+    """The metrics of all datasets of a run together."""
+    return metrics.run_rows(run, {}.get)[0][-1]
+
+
+def outcome(run, check):
+    """What a check says of a run."""
+    return next(str(found.outcome) for found in run.checks if found.check == check)
 
 
 def recognised(folder, content, name="any.name"):

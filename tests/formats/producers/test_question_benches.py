@@ -5,9 +5,19 @@ import json
 import polars as pl
 import pytest
 
-from specdash import metrics
 from specdash.schema import Bonus, End, Granularity, InputError, PerPosition
-from tests.formats.producers.reading import codes, counts, only, read, read_files, recognised, row, sample, with_samples
+from tests.formats.producers.reading import (
+    codes,
+    counts,
+    only,
+    pooled,
+    read,
+    read_files,
+    recognised,
+    row,
+    sample,
+    with_samples,
+)
 
 # Two turns of 3 and 2 steps: 3 + 1 + 3 = 7 tokens, then 2 + 2 = 4. τ = 11 / 5.
 SPEC_BENCH = {
@@ -40,10 +50,6 @@ def answer(question, lengths, *, base=SPEC_BENCH, turns=None, **fields):
 
 def lines(*rows):
     return "".join(json.dumps(found) + "\n" for found in rows)
-
-
-def pooled(run):
-    return metrics.run_rows(run, {}.get)[0][-1]
 
 
 # ---- Spec-Bench
