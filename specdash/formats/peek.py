@@ -86,8 +86,13 @@ def is_log(file: File, line: re.Pattern[bytes], size: int = 1 << 24) -> bool:
 
     A server says much before it says anything on drafts.
     """
-    head = file.head(_SIZE)
-    if b"\0" in head or head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[{", b"data:")):
+    head = file.head(_SIZE).lstrip(b"\xef\xbb\xbf \t\r\n")
+    return not head.startswith((b"{", b"[{", b"data:")) and has_line(file, line, size)
+
+
+def has_line(file: File, line: re.Pattern[bytes], size: int = 1 << 24) -> bool:
+    """Tell whether a text has a line with a pattern in its first ``size`` bytes."""
+    if b"\0" in file.head(_SIZE):
         return False
     with file.local().open("rb") as stream:
         tail = b""

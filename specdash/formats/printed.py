@@ -6,17 +6,43 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from specdash.formats import peek
 from specdash.formats.base import File, Format, Role, has_suffix, read_text, stem
 from specdash.formats.synonyms import normalised
-from specdash.schema import MAX_DRAFTED, InputError
+from specdash.schema import (
+    MAX_DRAFTED,
+    Bonus,
+    End,
+    InputError,
+    PerPosition,
+    Semantics,
+    Span,
+    Undrafted,
+)
 
 _RATE = re.compile(r"accept(?:ance)?_rate@([0-9]{1,3})")
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{0,20})?"
 _LENGTHS = ("accept_len", "alen_mean")
 _MODELS = ("target_model", "draft_model")
 _BARS = "|│║┃"
+_HEAD = re.compile(
+    rf"(?:{'|'.join(_BARS.replace('|', ''))}|[|])[^\n]*\bdataset\b[^\n]*\b(?:accept[_ ]len|alen[_ ]mean)\b".encode(),
+    re.IGNORECASE,
+)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
+
+DEEPSPEC = Semantics(
+    producer="DeepSpec, evaluation",
+    bonus=Bonus.IN,
+    position_base=0,
+    per_position=PerPosition.EXPOSED,
+    span=Span.RUN,
+    end=End.CUT,
+    undrafted=Undrafted.COUNTED,
+    note="Ratios without counts. The prompt's own token is no step; of a conversation the first turn is answered.",
+)
+"""What the numbers of its table and of its metrics.json mean."""
 
 _RANGES = dict.fromkeys(_LENGTHS, (1.0, MAX_DRAFTED + 1.0))
 """Least and largest value of an acceptance length; rates and ratios lie from 0 to 1."""
@@ -46,14 +72,8 @@ def _is_results(header: list[str]) -> bool:
 
 
 def _looks_like_results(file: File) -> bool:
-    if not has_suffix(file, ".txt", ".log"):
-        return False
-    head = file.head()
-    return (
-        b"dataset" in head
-        and (b"accept_len" in head or b"alen_mean" in head)
-        and any(c in head for c in map(str.encode, _BARS))
-    )
+    """Tell whether the head of such a table stands in what a program printed; a document may only quote one."""
+    return ("." not in file.name or has_suffix(file, ".txt", ".log", ".out")) and peek.has_line(file, _HEAD)
 
 
 FORMAT = Format(

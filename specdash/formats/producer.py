@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from specdash.formats.base import File
 from specdash.schema import Bonus, Run, RunWarning, Semantics, Unsaid
@@ -76,6 +76,7 @@ class Producer:
             folder apart; "" takes the first file's name. Raises NothingToRead where there is nothing in them.
         semantics: What the numbers in its files mean; a reader may say more of a run it read.
         together: Which files are read at once.
+        above: How many folders above its own the folder is that a file belongs to: 1 for a folder a dataset.
         last: Asked after all others: a format without marks of its own.
     """
 
@@ -86,6 +87,7 @@ class Producer:
     read: Callable[[Sequence[File], Context], list[Run]]
     semantics: Semantics
     together: Together = Together.FILE
+    above: int = 0
     last: bool = False
 
 
@@ -97,6 +99,12 @@ def label_of(file: File) -> str:
     name = re.sub(r"\.gz$", "", file.name, flags=re.IGNORECASE)
     name = re.sub(r"\.(csv|tsv|jsonl|ndjson|json|txt|parquet|log|prom|sse|ya?ml)$", "", name, flags=re.IGNORECASE)
     return _SHARD.sub("", name) or name
+
+
+def folder_of(producer: Producer, file: File) -> PurePosixPath:
+    """Return the folder that a file belongs to, the topmost there is at most."""
+    parents = PurePosixPath(file.path).parents
+    return parents[min(producer.above, len(parents) - 1)]
 
 
 def belong_together(producer: Producer, file: File) -> str:

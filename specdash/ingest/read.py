@@ -291,4 +291,5 @@ def _rates_run(files: RunFiles, tables: tuple[dict[str, Any], ...]) -> Run:
         k=positions or None,
         rates=pl.DataFrame(rows, schema=RATES),
         printed=tables,
+        semantics=printed.DEEPSPEC if any("mean_drafted" in row for row in printed_rates) else None,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from specdash.formats import File, config
 from specdash.formats.base import natural
-from specdash.formats.producer import Context, Producer, belong_together, label_of
+from specdash.formats.producer import Context, Producer, belong_together, folder_of, label_of
 from specdash.ingest.options import Options
 from specdash.schema import NothingToRead, Run
 
@@ -20,7 +20,7 @@ class Unit:
 
     Attributes:
         producer: Reads them.
-        folder: In which they lie.
+        folder: To which they belong.
         files: In natural order of their paths.
         configs: Configurations that lie beside or above them.
     """
@@ -48,7 +48,7 @@ def claimed(files: list[File], recognise: Callable[[File], Producer | None]) -> 
         if producer is None:
             left.append(file)
             continue
-        folder = PurePosixPath(file.path).parent
+        folder = folder_of(producer, file)
         key = (folder, producer.key, belong_together(producer, file))
         units.setdefault(key, Unit(producer, folder, [])).files.append(file)
     return list(units.values()), left

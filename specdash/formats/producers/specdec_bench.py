@@ -1,8 +1,9 @@
 """Model-Optimizer's specdec_bench: ``acceptance_rate.json``, a list of runs, and ``speculation_profile.json``.
 
-Both hold a histogram of steps by the tokens they gave, bonus token in, as an object without empty bins; everything here
-is counted from it. A length of n is n − 1 accepted draft tokens, so length 2 is draft position 0; the rates under
-length 1 are always 1. ``Average_AL`` and ``Category_AL`` are means of responses, ``mean_accept_length`` is one of steps.
+Both hold a histogram of steps by the tokens they gave, bonus token in, as an object without empty bins; everything
+here is counted from it. A length of n is n − 1 accepted draft tokens, so length 2 is draft position 0; the rates under
+length 1 are always 1. ``Average_AL`` and ``Category_AL`` are means of responses, ``mean_accept_length`` is one of
+steps.
 
 The first token of a response, which no draft stands behind, may be in the histogram as a step of one token: versions
 differ, and a file does not say. It is counted as it stands, and the other reading is told. K stands only in a profile;
