@@ -510,7 +510,7 @@ RATES = {
     "negative": (cell("rates", "mean_drafted", -1.0), "line 1: mean_drafted is impossible"),
     "position": (cell("rates", "p_exposed", [0.5, float("nan")]), "line 1: p_exposed is impossible"),
     "length": (cell("rates", "p_exposed", [0.5]), "line 1: p_exposed is not as long as k"),
-    "k": (run_with(k=3), "runs/0/rates.parquet: the manifest says k = 3 of run 0; found k = 2"),
+    "k": (run_with(k=3), "runs/0/rates.parquet, line 1: p_exposed is not as long as k"),
     "dataset twice": (cell("rates", "dataset", pl.lit("humaneval")), "line 2: two rows have the same dataset"),
 }
 
