@@ -21,6 +21,7 @@ from specdash.cli_bench import bench
 from specdash.cli_probe import probe
 from specdash.formats.table.columns import FIELDS
 from specdash.schema import MAX_DRAFTED, Evaluation, InputError, Run
+from specdash.speed.presets import PRESETS
 from specdash.store import Store, home
 from specdash.verdict import Outcome
 
@@ -133,9 +134,20 @@ def _said(command: Callable[..., None]) -> Callable[..., None]:
     is_flag=True,
     help="Print ± beside numbers in text, Markdown and LaTeX; the other formats have intervals always.",
 )
+@click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    help="Pipeline that the throughput calculator works through in an HTML report.",
+)
 @_said
 def report_command(
-    source: str, run_name: str | None, fmt: str, out: Path | None, intervals: bool, options: ingest.Options
+    source: str,
+    run_name: str | None,
+    fmt: str,
+    out: Path | None,
+    intervals: bool,
+    preset: str | None,
+    options: ingest.Options,
 ) -> None:
     """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing.
 
@@ -143,6 +155,8 @@ def report_command(
     """
     if fmt in _FOLDERS and out is None:
         raise click.UsageError(f"--format {fmt} needs -o DIR")
+    if preset is not None and fmt != "html":
+        raise click.UsageError("--preset goes with --format html")
     library = Store(home())
     family_of = families.load(library.families_file())
     with _evaluation(source, library, options) as evaluation:
@@ -157,7 +171,7 @@ def report_command(
             elif fmt == "json":
                 _print_json(evaluation, family_of, runs, stream)
             elif fmt == "html":
-                _print_html(evaluation, family_of, runs, stream)
+                _print_html(evaluation, family_of, runs, stream, preset)
             else:
                 _print_headline(evaluation, family_of, runs, stream, fmt, intervals)
 
@@ -210,11 +224,14 @@ def _print_json(evaluation: Evaluation, family_of: families.FamilyOf, runs: tupl
     stream.write("\n")
 
 
-def _print_html(evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO) -> None:
+def _print_html(
+    evaluation: Evaluation, family_of: families.FamilyOf, runs: tuple[Run, ...], stream: TextIO, preset: str | None
+) -> None:
     from specdash.report import html, sections  # They draw, and what they draw with takes its time to import.
 
     subjects = [sections.Subject.of(run, family_of, evaluation=evaluation) for run in runs]
-    stream.write(html.render(evaluation, subjects))
+    calculator = None if preset is None else sections.Settings.of_preset(preset)
+    stream.write(html.render(evaluation, subjects, calculator=calculator))
 
 
 def _console(stream: TextIO) -> Console:

@@ -176,6 +176,11 @@ def test_the_headline_of_each_run_in_markup(run, packed, tmp_path, fmt, file):
     assert (tmp_path / "there" / file).read_text() == shown
 
 
+def test_the_preset_of_the_calculator_goes_with_html(run, packed):
+    assert "bandwidth 100 Mbit/s" in run("report", packed, "--format", "html", "--preset", "100 Mbit/s links").stdout
+    assert run("report", packed, "--preset", "100 Mbit/s links", code=2).stderr.count("--preset goes with") == 1
+
+
 def test_csv_of_responses_and_of_throughput(run, packed, tmp_path, made):
     run("report", packed, "--format", "csv", "-o", tmp_path / "out")
     frame = pl.read_csv(tmp_path / "out" / "K7" / "bon10_per_response.csv")

@@ -11,7 +11,7 @@ from specdash.schema import Granularity
 from specdash.speed import breakeven, outlook
 from specdash.speed.breakeven import BreakEven, Pays
 from specdash.speed.lap import lap_seconds
-from specdash.speed.pipeline import Pipeline
+from specdash.speed.pipeline import Drafter, Pipeline
 
 Pair = tuple[int, int]
 """Two block lengths, the longer one first."""
@@ -135,3 +135,22 @@ def in_words(point: BreakEven, unit: str) -> str:
 def lap_parts(pipeline: Pipeline, k: int) -> dict[str, list[float]]:
     """Return the seconds of a lap by cause, over K′ = 0..k."""
     return {name: values.tolist() for name, values in lap_seconds(pipeline, k)._asdict().items()}
+
+
+def pipeline_in_words(pipeline: Pipeline) -> str:
+    """Return every number of a pipeline with its unit, in one line; what costs nothing is said to."""
+    p = pipeline
+    listed = None if p.one_way_ms is None else ", ".join(f"{latency:g}" for latency in p.one_way_ms)
+    said = [
+        f"{p.stages} stages",
+        f"RTT of a hop {p.rtt_ms:g} ms" if listed is None else f"one-way latencies {listed} ms",
+        f"return hop {'counted' if p.return_hop else 'not counted'}",
+        f"bandwidth {'without limit' if p.bandwidth_mbit_s is None else f'{p.bandwidth_mbit_s:,g} Mbit/s'}",
+        f"a stage computes {p.stage_ms:g} ms a step and {p.stage_per_token_ms:g} ms a token",
+        f"{p.drafter} drafter, {p.draft_ms:g} ms a {'step' if p.drafter is Drafter.BLOCK else 'token'}",
+        f"overhead {p.overhead_ms:g} ms a step",
+        f"{p.hidden_size:,} values of {p.bytes_per_value:g} bytes a token on a forward hop, {p.residual_streams} times",
+        f"{p.return_bytes:,g} bytes a token on the return hop",
+        f"{p.streams:,} in flight",
+    ]
+    return "; ".join(said)

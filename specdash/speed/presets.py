@@ -64,3 +64,6 @@ PRESETS: dict[str, Preset] = {
 """By name in the interface and in links."""
 
 DEFAULT = next(iter(PRESETS))
+
+EXAMPLE = "Regions: RTT 50 ms, 1 Gbit/s, block drafter"
+"""The one that a report works through where no other is asked for: every cost is in it, so block lengths differ."""

@@ -13,7 +13,7 @@ import streamlit as st
 from specdash._version import VERSION
 from specdash.report import document, html
 from specdash.report.exports import Format, Sheet
-from specdash.report.sections import Subject
+from specdash.report.sections import Settings, Subject
 from specdash.ui import link
 from specdash.ui.selection import Selection
 
@@ -56,6 +56,8 @@ export default function ({ data, parentElement }) {
 }
 """
 
+_CALCULATOR = "_calculator"
+
 _pictures = st.components.v2.component("specdash_pictures", html=_HTML, css=_CSS, js=_JS)
 
 
@@ -96,24 +98,31 @@ def _button(label: str, data: Callable[[], bytes], file: str, mime: str, key: st
     st.download_button(label, data, file, mime, key=key, on_click="ignore")
 
 
+def calculated(settings: Settings | None) -> None:
+    """Note what the calculator is set to, for a report of this session; None for what it is at first."""
+    st.session_state[_CALCULATOR] = settings
+
+
 def reports(selected: Selection) -> None:
     """Show a button that offers everything known of what is looked at, and of its evaluation."""
     evaluation, subject, link_here = selected.evaluation, selected.subject, link.here()
     runs = evaluation.runs
+    calculator: Settings | None = st.session_state.get(_CALCULATOR)
 
     def whole() -> list[Subject]:
         # No session is at hand for the library's caches.
         return [Subject.of(run, subject.family_of, evaluation=evaluation) for run in runs]
 
     def page(subjects: list[Subject]) -> bytes:
-        return html.render(evaluation, subjects, link=link_here).encode()
+        return html.render(evaluation, subjects, link=link_here, calculator=calculator).encode()
 
     def numbers() -> bytes:
         return json.dumps(document(evaluation, subject.family_of), indent=1, allow_nan=False).encode()
 
     everything = f"{evaluation.id}_specdash-{VERSION}"
     with st.popover("Download the report", icon=":material/download:", key="report_download"):
-        st.caption("One file with every table and figure that opens in any browser, without a network")
+        priced = "" if calculator is None else "; the calculator in it is set as on the page Throughput"
+        st.caption(f"One file with every table and figure that opens in any browser, without a network{priced}")
         scope = "This run" if selected.datasets is None else f"{len(selected.datasets)} datasets of this run"
         _button(
             f"{scope} as HTML", lambda: page([subject]), f"{selected.origin.file('')}.html", "text/html", "report_run"

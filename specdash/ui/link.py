@@ -94,7 +94,9 @@ def default(key: str, *values: object) -> None:
 
 def here() -> str | None:
     """Return the link to this page as far as the server knows it; None when it does not know its own address."""
-    url = st.context.url
+    url, base = st.context.url, (st.get_option("server.baseUrlPath") or "").strip("/")
+    if url and base and url.endswith(f"/{base}"):
+        url += "/"  # The overview below a path: a proxy that serves "/path/" need not know "/path".
     seen = {name: st.query_params.get_all(name) for name in st.query_params}
     query = urlencode(seen | {k: v for k, v in st.session_state[_DEFAULTS].items() if k not in seen}, doseq=True)
     return url and f"{url}?{query}"

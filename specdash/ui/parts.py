@@ -25,11 +25,11 @@ def show(selected: Selection, parts: Iterable[Part], *, origin: Origin | None = 
     unsaid = intervals.notes([*selected.rows.datasets, *selected.rows.families]) if own else []
     origin = origin or selected.origin
     for part in parts:
+        if part.heading:
+            st.subheader(part.heading)
         if isinstance(part, Note):
             text.notice(part.text, "info")
             continue
-        if part.heading:
-            st.subheader(part.heading)
         if isinstance(part, TablePart):
             rows = part.rows or selected.rows
             tables.show(part.table, rows, part.table.key, origin=origin, name=part.name, extra=part.extra)

@@ -12,7 +12,8 @@ import streamlit as st
 
 from specdash import ingest
 from specdash.store import Store
-from specdash.ui import hosting
+from specdash.ui import __main__ as start
+from specdash.ui import hosting, link
 from tests import evaluations
 from tests.app.dashboard import PAGES, ROOT, Dashboard
 
@@ -135,3 +136,30 @@ def test_the_start_says_what_others_can_do(env, sentence, tmp_path):
     said, others = started("--server.address", "0.0.0.0", home=tmp_path / "home", **env)
     assert f"specdash: bound to 0.0.0.0. {sentence}" in said and others
     assert said.count("specdash:") == 1
+
+
+@pytest.mark.parametrize(("read_only", "added"), [("", []), ("1", ["--server.maxUploadSize", "16"])])
+def test_a_read_only_dashboard_takes_small_files_alone(read_only, added, monkeypatch):
+    monkeypatch.setenv("SPECDASH_READ_ONLY", read_only)
+    monkeypatch.setattr(start.cli, "main", lambda: None)
+    monkeypatch.setattr(start.config, "on_config_parsed", lambda _: None)
+    monkeypatch.setattr(sys, "argv", [])
+    start.main(["--server.port", "9"])
+    assert sys.argv == ["streamlit", "run", str(ROOT / "app.py"), *added, "--server.port", "9"]
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "expected"),
+    [
+        ("https://a.example/specdash", "specdash", "https://a.example/specdash/?eval=x"),
+        ("https://a.example/specdash/throughput", "/specdash/", "https://a.example/specdash/throughput?eval=x"),
+        ("https://a.example/throughput", "", "https://a.example/throughput?eval=x"),
+        (None, "specdash", None),
+    ],
+)
+def test_the_link_in_a_report_leads_below_the_path(url, base, expected, monkeypatch):
+    monkeypatch.setattr(type(st.context), "url", url)
+    monkeypatch.setattr(st, "get_option", lambda _: base)
+    monkeypatch.setattr(st, "session_state", {link._DEFAULTS: {"eval": ["x"]}})
+    monkeypatch.setattr(st, "query_params", {})
+    assert link.here() == expected

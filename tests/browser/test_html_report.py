@@ -84,12 +84,12 @@ def scrolled(page):
 )
 def test_every_figure_is_shown(name, theme, viewport, opened):
     page = opened(name, viewport, theme)
-    specs = json.loads(page.locator("#specdash-figures").text_content())
+    specs = json.loads(page.locator("#specdash-figures").text_content())["specs"]
     plots = scrolled(page)
     assert list(plots) == list(specs)
     for figure, plot in plots.items():
         drawn = plot.evaluate("p => ({traces: p._fullData.length, ink: p._fullLayout.font.color})")
-        assert drawn == {"traces": len(specs[figure][theme]["data"]), "ink": INK[theme]}
+        assert drawn == {"traces": len(specs[figure]["light"]["data"]), "ink": INK[theme]}
     assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
 
 

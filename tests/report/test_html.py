@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -12,9 +13,10 @@ from plotly.offline import get_plotlyjs
 import specdash
 from specdash import metrics
 from specdash.report import html
-from specdash.report.sections import SECTIONS, FigurePart, Subject
+from specdash.report.html.figures import differences
+from specdash.report.sections import FigurePart, Settings, Subject, printed
 from tests import evaluations
-from tests.helpers import REPORT
+from tests.helpers import REPORT, golden
 from tests.report.reading_html import Page
 
 FEW = {"reference": evaluations.REFERENCE} | evaluations.BUILT
@@ -30,7 +32,9 @@ def read(tmp_path_factory):
         if name not in made:
             path = evaluations.REFERENCE if name == "reference" else evaluations.BUILT[name]().write(folder)
             loaded = specdash.load(path)
-            subjects = [Subject.of(run, loaded.family_of) for run in loaded.evaluation.runs]
+            subjects = [
+                Subject.of(run, loaded.family_of, evaluation=loaded.evaluation) for run in loaded.evaluation.runs
+            ]
             made[name] = loaded, Page(html.render(loaded.evaluation, subjects))
         return made[name]
 
@@ -81,25 +85,61 @@ def test_a_report_is_whole(name, read):
     loaded, page = read(name)
     assert not page.open
     assert json.loads(page.script("specdash-document")) == loaded.document
-    figures = json.loads(page.script("specdash-figures"))
+    drawn = json.loads(page.script("specdash-figures"))
+    figures = drawn["specs"]
     expected = [
         f"run{number}-{part.name}"
         for number, run in enumerate(loaded.evaluation.runs, 1)
-        for section in SECTIONS
-        if not section.missing(subject := Subject.of(run, loaded.family_of))
+        for section in printed()
+        if section.is_about(run)
+        and not section.missing(subject := Subject.of(run, loaded.family_of, evaluation=loaded.evaluation))
         for part in section.parts(subject)
         if isinstance(part, FigurePart)
     ]
     assert list(figures) == expected
-    assert all(
-        figure[theme]["data"] or figure[theme]["layout"]["annotations"]
-        for figure in figures.values()
-        for theme in figure
-    )
+    assert all(figure["light"]["data"] or figure["light"]["layout"]["annotations"] for figure in figures.values())
+    ink = {theme: look["layout"]["font"]["color"] for theme, look in drawn["templates"].items()}
+    assert ink == ({"light": "#16232E", "dark": "#E4EBF0"} if expected else {})
     assert page.tags.count("figure") == len(expected)
     assert page.tags.count("math") == page.tags.count("article") == len(metrics.METRIC_KEYS)
     assert page.meta["generator"] == f"specdash {specdash.__version__}"
     assert page.meta["evaluation"] == loaded.evaluation.id
+
+
+def test_the_dark_figure_is_kept_as_what_differs():
+    light = {"data": [{"x": [1, 2], "color": "#000"}, {"x": [3]}], "title": "a", "gone": 1}
+    dark = {"data": [{"x": [1, 2], "color": "#fff"}, {"x": [3, 4]}], "title": "a", "new": {"b": []}}
+    assert differences(light, dark) == [
+        (["data", 0, "color"], "#fff"),
+        (["data", 1, "x"], [3, 4]),
+        (["gone"], None),
+        (["new"], {"b": []}),
+    ]
+
+
+def test_the_calculator_works_through_an_example_and_says_so(read):
+    _, page = read("reference")
+    speeds = page.table("tok/s of one stream", nth=1)
+    for name, rates in golden("golden_wan.json")["full"].items():  # from printed rates, these from counts
+        assert float(speeds[name]["tok/s"]) == pytest.approx(rates[7], abs=0.01)
+    said = " ".join(page.texts)
+    assert "Regions: RTT 50 ms, 1 Gbit/s, block drafter. An example, not a measured system" in said
+    assert "10 stages; RTT of a hop 50 ms; return hop counted; bandwidth 1,000 Mbit/s; a stage computes 4 ms" in said
+    assert "K′ = 7, compared with K′ = 5; figures of one row are of pooled." in said
+    pays = page.table("Where a longer block starts to pay", nth=1)["alpaca"]
+    assert pays["K′=7 beats no speculation: RTT"] == "always"
+
+
+def test_the_calculator_works_with_the_settings_it_is_given(read):
+    loaded, _ = read("reference")
+    subject = Subject.of(loaded.evaluation.run("7_draft_best_of_10"), loaded.family_of)
+    narrow = replace(Settings.of_preset("100 Mbit/s links"), said="As wished.", of="gsm8k", block=6, other=40)
+    page = Page(html.render(loaded.evaluation, [subject], calculator=narrow))
+    assert page.table("tok/s of one stream")["gsm8k"]["tok/s"] == "24.02"  # hc 1 at 100 Mbit/s, K′ = 6: its best
+    assert page.table("tok/s of one stream")["gsm8k"]["fastest K′"] == "6"
+    said = " ".join(page.texts)
+    assert "As wished. In numbers: 10 stages; RTT of a hop 25 ms" in said
+    assert "K′ = 6, compared with K′ = 7; figures of one row are of gsm8k." in said
 
 
 @pytest.mark.parametrize("name", ["counters", "rates", "tokens", "one"])

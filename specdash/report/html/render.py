@@ -22,7 +22,17 @@ from specdash.report.document import document
 from specdash.report.html import figures, formulas
 from specdash.report.intervals import notes, with_margins
 from specdash.report.lines import lines
-from specdash.report.sections import SECTIONS, FigurePart, Note, Part, Section, Subject, TablePart, facts
+from specdash.report.sections import (
+    FigurePart,
+    Note,
+    Part,
+    Section,
+    Settings,
+    Subject,
+    TablePart,
+    facts,
+    printed,
+)
 from specdash.report.tables import Column
 from specdash.report.text import printable
 from specdash.schema import Evaluation
@@ -31,17 +41,24 @@ from specdash.verdict import Verdict
 _HERE = Path(__file__).parent
 
 
-def render(evaluation: Evaluation, subjects: Sequence[Subject], *, link: str | None = None) -> str:
+def render(
+    evaluation: Evaluation,
+    subjects: Sequence[Subject],
+    *,
+    link: str | None = None,
+    calculator: Settings | None = None,
+) -> str:
     """Return runs of an evaluation as an HTML file.
 
     Args:
         evaluation: The evaluation.
         subjects: Its runs, each over all of its datasets or the same ones.
         link: Address of the dashboard that shows the same.
+        calculator: Settings of the throughput calculator; when None it works through an example.
     """
     runs = tuple(subject.run for subject in subjects)
-    drawn = figures.Figures()
-    described = [_run(number, subject, drawn) for number, subject in enumerate(subjects, 1)]
+    drawn, sections = figures.Figures(), printed(calculator)
+    described = [_run(number, subject, sections, drawn) for number, subject in enumerate(subjects, 1)]
     script = (_HERE / "report.js").read_text("utf-8")
     plotly = get_plotlyjs()
     return _template().render(
@@ -58,7 +75,7 @@ def render(evaluation: Evaluation, subjects: Sequence[Subject], *, link: str | N
         policy=_policy(plotly, script),
         plotly=Markup(plotly),
         script=Markup(script),
-        figures=_json(drawn.specs),
+        figures=_json({"specs": drawn.specs, "templates": drawn.templates}),
         document=_json(document(evaluation, subjects[0].family_of, runs)),
     )
 
@@ -90,7 +107,7 @@ def _json(content: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _run(number: int, subject: Subject, drawn: figures.Figures) -> dict[str, Any]:
+def _run(number: int, subject: Subject, sections: Sequence[Section], drawn: figures.Figures) -> dict[str, Any]:
     run = subject.run
     return {
         "anchor": f"run{number}",
@@ -106,9 +123,7 @@ def _run(number: int, subject: Subject, drawn: figures.Figures) -> dict[str, Any
             for name, value in run.effective_config.items()
         ],
         "sections": [
-            _section(f"run{number}", section, subject, drawn)
-            for section in SECTIONS
-            if not section.timed or run.latencies is not None  # few runs are timed: of others nothing is missing
+            _section(f"run{number}", section, subject, drawn) for section in sections if section.is_about(run)
         ],
     }
 
@@ -128,7 +143,7 @@ def _is_aside(part: Part) -> bool:
 
 def _part(run: str, part: Part, subject: Subject, drawn: figures.Figures) -> dict[str, Any]:
     if isinstance(part, Note):
-        return {"kind": "note", "heading": None, "text": part.text}
+        return {"kind": "note", "heading": part.heading, "text": part.text}
     if isinstance(part, TablePart):
         return {"kind": "table", "heading": part.heading} | _table(part, subject)
     return {"kind": "figure", "heading": part.heading} | drawn.add(f"{run}-{part.name}", part)

@@ -1,7 +1,7 @@
 "use strict"
 // Draws the figures of the report, for the theme that is shown; on paper always the light one.
 ;(() => {
-  const specs = JSON.parse(document.getElementById("specdash-figures").textContent)
+  const { specs, templates } = JSON.parse(document.getElementById("specdash-figures").textContent)
   const root = document.documentElement
   const dark = matchMedia("(prefers-color-scheme: dark)")
   const button = document.getElementById("theme")
@@ -11,7 +11,17 @@
 
   const theme = () => root.dataset.theme ?? (dark.matches ? "dark" : "light")
   const copy = (value) => JSON.parse(JSON.stringify(value))
-  const spec = (plot, name) => copy(specs[plot.parentElement.id][name]) // plotly.js writes into what it is given
+
+  function spec(plot, name) {
+    const { light, dark } = specs[plot.parentElement.id]
+    const figure = copy(light) // plotly.js writes into what it is given
+    figure.layout.template = copy(templates[name])
+    for (const [path, value] of name === "dark" ? dark : []) {
+      const holder = path.slice(0, -1).reduce((inside, key) => inside[key], figure)
+      holder[path.at(-1)] = copy(value)
+    }
+    return figure
+  }
 
   function draw(plot, name = theme(), width) {
     const { data, layout } = spec(plot, name)

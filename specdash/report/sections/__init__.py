@@ -36,6 +36,7 @@ from specdash.report.sections.declared import (
     step_outcomes,
     throughput,
 )
+from specdash.report.sections.printed import Settings, printed
 
 __all__ = [
     "ACCEPTANCE_LENGTH",
@@ -55,6 +56,7 @@ __all__ = [
     "Part",
     "Rows",
     "Section",
+    "Settings",
     "Subject",
     "TablePart",
     "draft_positions",
@@ -62,6 +64,7 @@ __all__ = [
     "geometric_choices",
     "geometric_fit",
     "headline",
+    "printed",
     "shorter_blocks",
     "step_outcomes",
     "throughput",

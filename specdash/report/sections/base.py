@@ -165,9 +165,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class Note:
-    """A sentence that has to be read before what follows."""
+    """A sentence that has to be read before what follows.
+
+    Attributes:
+        text: It.
+        heading: Heading above it.
+    """
 
     text: str
+    heading: str | None = None
 
 
 @dataclass(frozen=True)
@@ -220,7 +226,7 @@ class Section:
         needs: The coarsest granularity that can fill it.
         by_position: Whether it needs counts by draft position.
         by_length: Whether it needs an acceptance length.
-        timed: Whether it is about latencies, and left out of reports on runs without.
+        timed: Whether it is about latencies.
     """
 
     key: str
@@ -230,6 +236,10 @@ class Section:
     by_position: bool = False
     by_length: bool = False
     timed: bool = False
+
+    def is_about(self, run: Run) -> bool:
+        """Tell whether a report on the run has this section: few runs are timed, of others nothing is missing."""
+        return not self.timed or run.latencies is not None
 
     def missing(self, subject: Subject) -> str | None:
         """Return what the run lacks for this section, as ``too_coarse`` says it; None when it lacks nothing."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from specdash.report.sections import throughput
+from specdash.report.sections import Settings, throughput
 from specdash.report.sections.calculator import QUESTIONS, Asked
 from specdash.speed import bound
-from specdash.ui import kept, parts, text
+from specdash.speed.presets import DEFAULT
+from specdash.ui import downloads, kept, parts, text
 from specdash.ui.calculator import quantities
 from specdash.ui.calculator.panel import panel
 from specdash.ui.dial import dial
@@ -21,6 +22,8 @@ def calculator(selected: Selection) -> None:
     kept.restore()
     told, answer = st.container(), st.container()
     asked = panel(selected.subject, told)
+    at_first = Settings.of_preset(DEFAULT).ask(selected.subject)
+    downloads.calculated(None if asked == at_first else Settings.as_asked(asked, "As set on the page Throughput."))
     with answer:
         _answer(asked)
     for tab, question in zip(kept.tabs(list(QUESTIONS), "question", told), QUESTIONS.values(), strict=True):
