@@ -247,6 +247,7 @@ class Section:
             too_coarse(subject.run, self.needs)
             or (without_positions(subject) if self.by_position else None)
             or (without_length(subject) if self.by_length else None)
+            or (_NOT_TIMED if self.timed and subject.run.latencies is None else None)
         )
 
 
@@ -271,6 +272,7 @@ def without_positions(subject: Subject) -> str | None:
     return f"needs counts by draft position; {reason}."
 
 
+_NOT_TIMED = "needs latencies; no request of this run was timed."
 _TOKENS_ALONE = "this run's source counts drafted and accepted tokens, not verify steps"
 
 
