@@ -80,6 +80,7 @@ def every(rows, families, responses, theme="light") -> Iterator[tuple[str, Calla
         "rtt": lambda: charts.rtt_lines(rows, theme, chosen_ms=25, families=families, **bound),
         "speeds": lambda: charts.rtt_bars(rows, theme, rtts_ms=(10, 100), families=families, **bound),
         **_calculator(rows, families, theme),
+        **_latency(responses, theme),
         "blocks": lambda: charts.tau_by_block(rows, theme, chosen=2, measured=real, families=families),
         "blocks, km": lambda: charts.tau_by_block(rows, theme, "tau_at_k_km"),
         "gains": lambda: charts.position_gains(rows, theme, chosen=1, families=families),
@@ -143,6 +144,21 @@ def _calculator(rows, families, theme):
             caveat="A sentence.",
         ),
         "lap": lambda: charts.lap_split({k: list(v) for k, v in parts.items()}, theme, chosen=block),
+    }
+
+
+def _latency(responses, theme):
+    """The charts of two arms, whose latencies are acceptance lengths: they are as many and named as oddly."""
+    columns = ["tau", "prompt", "dataset"]
+    known = responses.drop_nulls(columns[:2]) if responses.width else pl.DataFrame(schema=columns)
+    seconds, names = known["tau"].to_list(), known["prompt"].to_list()
+    arms = [charts.Side(name, seconds) for name in (known["dataset"].head(1).to_list() * 2 or ["a", "b"])]
+    prompts = charts.Prompts(names, seconds, [s / 2 for s in seconds])
+    return {
+        "latencies": lambda: charts.latency_ecdf(*arms, theme, measure="end-to-end latency"),
+        "latencies by prompt": lambda: charts.latency_by_prompt(
+            prompts, theme, measure="TTFT", names=(arms[0].name, arms[1].name)
+        ),
     }
 
 
