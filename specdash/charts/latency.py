@@ -139,7 +139,7 @@ def latency_by_prompt(prompts: Prompts | None, theme: Theme, *, measure: str, na
         figure(
             [
                 _guide("equal", low, high, 1.0, theme, "solid"),
-                _guide(f"speed-up {text.number(mean)}", low, high, mean, theme, "dash"),
+                _guide(f"speed-up {text.sized(mean)}", low, high, mean, theme, "dash"),
                 _dots(prompts, ratio, theme),
             ],
             theme,
@@ -184,8 +184,8 @@ def _dots(prompts: Prompts, ratio: np.ndarray, theme: Theme) -> go.Scatter:
 def _prompts_caption(ratio: np.ndarray, mean: float) -> str:
     faster = int((ratio > 1).sum())
     drawn = "" if ratio.size <= _MOST else f" {_MOST:,} of them are drawn."
-    ends = f"{text.number(float(ratio.min()))} to {text.number(float(ratio.max()))}"
+    ends = f"{text.sized(float(ratio.min()))} to {text.sized(float(ratio.max()))}"
     return (
         f"{faster:,} of {text.plural(ratio.size, 'prompt')} are faster with speculation (below the diagonal). "
-        f"Speed-ups run from {ends}, {text.number(mean)} in the geometric mean.{drawn}"
+        f"Speed-ups run from {ends}, {text.sized(mean)} in the geometric mean.{drawn}"
     )

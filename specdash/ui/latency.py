@@ -210,6 +210,6 @@ def _sentence(judged: Verdict) -> None:
         else ""
     )
     st.html(
-        f'<div role="status" class="sd-verdict" style="border:1px solid {colour};border-radius:.4rem;'
+        f'<div role="status" class="sd-judgement" style="border:1px solid {colour};border-radius:.4rem;'
         f'padding:.7rem .9rem;line-height:1.6">{badge}{html.escape(judged.headline)}</div>'
     )

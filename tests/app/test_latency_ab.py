@@ -5,9 +5,7 @@ from tests.app.dashboard import Dashboard
 
 def test_the_arms_of_a_bench_are_suggested_and_judged(dashboard, ids):
     shown = dashboard("ab").page("latency_ab")
-    assert [shown.app.selectbox(key=key).value for key in ("base", "spec", "again")] == [
-        f"baseline @ {ids['ab']}", f"spec @ {ids['ab']}", "none",
-    ]  # fmt: skip
+    assert arms(shown) == [f"baseline @ {ids['ab']}", f"spec @ {ids['ab']}", "none"]
     said = " ".join(shown.said())
     assert "Faster: a speed-up of 1.6" in said and "24 prompts paired" in said
     assert "gaps between chunks are not per token" in said
@@ -37,6 +35,50 @@ def test_arms_that_a_link_names_and_nobody_has(dashboard):
 def test_the_speed_up_page_shows_what_was_observed(dashboard):
     said = dashboard("ab", run="spec").page("speed_up").said()
     assert any(text.startswith("Observed here: a speed-up of 1.6") for text in said)
+
+
+def arms(shown):
+    return [shown.app.selectbox(key=key).value for key in ("base", "spec", "again")]
+
+
+def test_a_baseline_that_is_looked_at_is_met_by_its_speculating_arm(dashboard, ids):
+    shown = dashboard("ab", run="baseline").page("latency_ab")
+    assert arms(shown) == [f"baseline @ {ids['ab']}", f"spec @ {ids['ab']}", "none"]
+
+
+def test_an_arm_alone_is_shown_and_claims_nothing(dashboard, ids):
+    shown = dashboard("ab", base="none").page("latency_ab")
+    said = " ".join(shown.said())
+    assert "Without a baseline no speed-up can be claimed: choose one above." in said
+    assert "speed-up of" not in said
+    (table,) = shown.tables()
+    assert [(row["dataset"], row["measure"]) for row in table][-4:] == [
+        ("pooled", "TPOT"), ("pooled", "end to end"), ("pooled", "TTFT"), ("pooled", "end to end per token"),
+    ]  # fmt: skip
+    assert all((row["requests"], row["failed"]) == (24, 0) for row in table[-4:])
+
+
+def test_an_evaluation_without_latencies_compares_none_of_others(dashboard):
+    shown = dashboard("one").page("latency_ab")
+    assert arms(shown) == ["none", "none", "none"]
+    assert shown.said()[-1].startswith("ℹNo latencies are chosen.") and not shown.tables()
+
+
+def test_a_run_is_not_compared_with_itself(dashboard, ids):
+    shown = dashboard("ab", base=f"spec @ {ids['ab']}").page("latency_ab")
+    assert any(text.startswith("ℹBoth arms are the same run") for text in shown.said())
+
+
+def test_arms_follow_the_run_that_is_looked_at_and_stay_when_a_link_names_them(dashboard, ids):
+    shown = dashboard("ab", base="none").page("latency_ab")
+    shown.app.sidebar.selectbox(key="run").set_value("baseline").run()
+    assert arms(shown)[0] == f"baseline @ {ids['ab']}"
+
+
+def test_arms_of_two_evaluations(dashboard, ids):
+    """The paired baseline is looked at from an evaluation that holds none."""
+    shown = dashboard("one", base=f"baseline @ {ids['ab']}", spec=f"spec @ {ids['ab']}").page("latency_ab")
+    assert "Faster: a speed-up of 1.6" in " ".join(shown.said())
 
 
 def test_without_latencies(empty):

@@ -24,7 +24,7 @@ PAGES = {
     "methods": "Methods",
 }
 """Title in the menu by address, of the pages about an evaluation and of Methods."""
-OTHERS = {"counters": "Counters"}
+OTHERS = {"latency_ab": "Latency A/B", "counters": "Counters"}
 
 _OF_STREAMLIT = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 """What Streamlit's own frontend asks for in vain on a deep link, before it looks one level higher."""

@@ -59,7 +59,7 @@ CONTROLS = {
 EVERYWHERE = {"ci": ["true"]}
 """Controls of the sidebar, at first."""
 
-WITHOUT = ("prompts", "prompt_difficulty", "latency_ab")
+WITHOUT = ("prompts", "prompt_difficulty")
 """Pages that say in a sentence what this run lacks."""
 
 CLIPBOARD = {"viewport": DESKTOP, "permissions": ["clipboard-read", "clipboard-write"]}

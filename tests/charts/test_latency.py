@@ -55,7 +55,7 @@ def test_prompt_against_prompt():
     equal = trace(chart, "equal")
     assert list(equal.x) == list(equal.y)
     assert chart.caption.startswith("2 of 3 prompts are faster with speculation")
-    assert "0.50 to 2.00, 1.26 in the geometric mean" in chart.caption
+    assert "0.500 to 2, 1.26 in the geometric mean" in chart.caption
 
 
 def test_both_axes_have_one_scale():
