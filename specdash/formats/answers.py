@@ -19,6 +19,8 @@ from specdash.schema import NothingToRead, Run, RunWarning, Semantics
 
 Object = Mapping[str, Any]
 
+Objects = Callable[[File, Callable[[int], None]], Iterator[tuple[int | None, Object]]]
+
 _DEEPEST = 5  # objects around the numbers
 _SHOWN = 3  # disagreeing ratios that are spelled out
 
@@ -110,7 +112,7 @@ def producers(
     """
 
     def reader(label: str) -> Callable[[Sequence[File], Context], list[Run]]:
-        return lambda files, context: [finish(_run(files, context, label, dialect), context)]
+        return lambda files, context: [finish(read(files, context, label, dialect), context)]
 
     several = Producer(
         f"{key}-answers",
@@ -157,9 +159,9 @@ class _Collected:
         self.models: dict[str, None] = {}
         self.k = context.k
 
-    def take(self, file: File) -> None:
+    def take(self, file: File, objects: Objects) -> None:
         """Take the answers of a file."""
-        for line, around in _objects(file, self.cut.append):
+        for line, around in objects(file, self.cut.append):
             places = list(_places(around, around, self.dialect.holds, _DEEPEST))
             if not places and "error" in around and not _is_answer(around):
                 self.errors += 1
@@ -212,12 +214,26 @@ class _Collected:
         return made
 
 
-def _run(files: Sequence[File], context: Context, label: str, dialect: Dialect) -> Run:
+def read(files: Sequence[File], context: Context, label: str, dialect: Dialect, objects: Objects | None = None) -> Run:
+    """Read the answers of files as one run.
+
+    Args:
+        files: The files.
+        context: What the user says.
+        label: Of the run.
+        dialect: How the server writes its numbers.
+        objects: Yields the answers of a file with their lines, and calls back with the line of one that is cut off;
+            None where they are JSON.
+
+    Raises:
+        NothingToRead: None of them reports its drafting.
+        InputError: One is wrong.
+    """
     path = files[0].path
     responses = Responses(context.workspace, path)
     collected = _Collected(responses, context, dialect)
     for file in files:
-        collected.take(file)
+        collected.take(file, objects or _objects)
     if not len(responses):
         found = f"{collected.without:,} answers without, {collected.errors:,} errors"
         raise NothingToRead("no answer reports its drafting", file=path, found=found, expected=dialect.nothing)

@@ -40,12 +40,12 @@ from specdash.schema import (
 
 _LENGTHS = ("verify_lengths", "accept_lengths")
 _STEPWISE = "speculative_decoding_stats"
-_STEPS = ("spec_verify_ct", "num_verification_steps")
+STEPS = ("spec_verify_ct", "num_verification_steps")
 _ACCEPTED = ("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num", "num_accepted_draft_tokens")
 _PROPOSED = ("spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num")
 _HISTOGRAM = ("spec_correct_drafts_histogram", "spec_accept_histogram")
 
-_SEMANTICS = Semantics(
+SEMANTICS = Semantics(
     producer="SGLang, answers",
     bonus=Bonus.IN,
     position_base=0,
@@ -67,7 +67,7 @@ _DERIVED = RunWarning(
 
 
 def _holds(found: Object) -> bool:
-    return not found.keys().isdisjoint(_STEPS)
+    return not found.keys().isdisjoint(STEPS)
 
 
 def _said(place: Place) -> Said | None:
@@ -75,7 +75,7 @@ def _said(place: Place) -> Said | None:
     detailed = stats if isinstance(stats, dict) else place.numbers
     if detailed.get("verify_lengths") is not None:
         return _ordered(place, detailed)
-    steps = place.count(*_STEPS)
+    steps = place.count(*STEPS)
     if not steps:
         return None
     tokens = place.count("completion_tokens")
@@ -146,7 +146,7 @@ def _ratios(place: Place, steps: int, tokens: int | None) -> list[str]:
     return [f"spec_accept_length {stored} is {tokens / steps:.4f} by output tokens over steps"]
 
 
-def _finish(run: Run, context: Context) -> Run:
+def finish(run: Run, context: Context) -> Run:
     """Give a run the length of its blocks where it is known that they are chains: all equal, and once accepted whole.
 
     Args:
@@ -169,19 +169,21 @@ def _finish(run: Run, context: Context) -> Run:
 def _looks(file: File) -> bool:
     names = peek.names(file)
     last = {name.rpartition(".")[2] for name in names}
-    if not last.isdisjoint(_STEPS):
+    if not last.isdisjoint(STEPS):
         return True
     # A long text stands before its numbers.
     cut = bool(names) and last <= {"text", "output_ids"}
-    marks = [f'"{name}"'.encode() for name in _STEPS]
+    marks = [f'"{name}"'.encode() for name in STEPS]
     return (cut or not last.isdisjoint(("meta_info", "sglext"))) and peek.reaches(file, *marks)
 
+
+DIALECT = Dialect(_holds, _said, "no step was verified, or return_spec_tokens_details was not asked for")
 
 PRODUCERS = answers.producers(
     "sglang",
     "SGLang",
-    Dialect(_holds, _said, "no step was verified, or return_spec_tokens_details was not asked for"),
+    DIALECT,
     _looks,
-    _SEMANTICS,
-    finish=_finish,
+    SEMANTICS,
+    finish=finish,
 )

@@ -15,6 +15,7 @@ from typing import Any
 from specdash.formats import aggregate, jsonlines, peek, sglang_rate
 from specdash.formats.base import File, natural
 from specdash.formats.producer import Context, Producer
+from specdash.formats.producers.sglang_requests import is_requests
 from specdash.schema import MAX_DRAFTED, Bonus, NothingToRead, Run, RunWarning, Semantics, Span
 
 _LINE = re.compile(rb"Decode batch[.,].*?accept len: ([\d.]+)(?:, accept rate: ([\d.]+))?")
@@ -88,7 +89,7 @@ PRODUCERS = (
         key="sglang-log",
         tool="SGLang",
         what='server log ("Decode batch" lines)',
-        looks=lambda file: peek.is_log(file, _LINE),
+        looks=lambda file: peek.is_log(file, _LINE) and not is_requests(file),
         read=_read,
         semantics=_SEMANTICS,
     ),
