@@ -6,12 +6,15 @@ from typing import Any
 
 from specdash.formats.base import File, Format, Role, has_suffix, read_json, stem
 from specdash.formats.synonyms import CONFIG, match, normalised
-from specdash.schema import InputError, check_settings
+from specdash.schema import MAX_DRAFTED, InputError, check_settings
 
 _NAMES = """
 config args run_config run_args eval_config eval_args bench_config settings params parameters metadata meta
 arguments setup run
 """.split()
+_MAY_BE_SUMS = ("draft_tokens", "num_draft_tokens")
+"""Names of K that are also names of all drafted tokens of a run."""
+
 _LONGEST = 200  # A setting is short; anything longer may be a prompt, and no prompt text is stored.
 
 FORMAT = Format(
@@ -46,12 +49,19 @@ def read(file: File) -> dict[str, Any]:
         raise InputError("not a JSON object", file=file.path, found=document, expected="settings by name")
     flat = _flat(document)
     matched = match(_last_parts(flat), CONFIG, file=file.path)
+    if normalised(matched.get("k", "")) in _MAY_BE_SUMS and not _is_k(flat, matched["k"]):
+        del matched["k"]
     by_part = {part: name for name in reversed(flat) for part in (name.rpartition(".")[2],)}
     known = {ours: flat[by_part[theirs]] for ours, theirs in matched.items()}
     used = {by_part[theirs] for theirs in matched.values()}
     settings = known | {name: value for name, value in flat.items() if name not in used and name not in known}
     check_settings(settings, file.path)
     return settings
+
+
+def _is_k(flat: dict[str, Any], part: str) -> bool:
+    value = next(value for name, value in flat.items() if name.rpartition(".")[2] == part)
+    return isinstance(value, int) and value <= MAX_DRAFTED
 
 
 def _last_parts(flat: dict[str, Any]) -> list[str]:

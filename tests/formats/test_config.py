@@ -28,6 +28,8 @@ def read(folder, document):
         ({"block_size": 128, "num_speculative_tokens": 7}, {"k": 7, "block_size": 128}),
         ({"k": None, "gamma": 4}, {"k": 4}),
         ({"k": 0}, {"k": 0}),
+        ({"draft_tokens": 5}, {"k": 5}),
+        ({"draft_tokens": 5120.0, "a": {"num_draft_tokens": 900}}, {"draft_tokens": 5120.0, "a.num_draft_tokens": 900}),
         ({"k": 64, "extra": None, "list": [1], "text": "x" * 201, "flag": True}, {"k": 64, "flag": True}),
         ({"target": {"model": "a"}, "draft": {"model": "b"}}, {"model": "a", "draft.model": "b"}),
         ({"seed": 1, "Seed": 2, "x": {"SEED": 3}}, {"seed": 1, "Seed": 2, "x.SEED": 3}),
