@@ -43,14 +43,14 @@ def controls():
 
 
 def measured():
-    """The speed-up in TPOT that an A/B measurement in this evaluation found, with its interval."""
+    """The speed-up that an A/B measurement in this evaluation found, with its interval."""
     found = latency.observed(selected)
     if found is None:
         return None, None, None
     one = found.deciding
     text.paragraph(
-        f"Observed here: a speed-up of {one.speedup:.3f} in TPOT ({one.low:.3f} to {one.high:.3f}) over run "
-        f"{found.base.name}; page Latency A/B judges it.",
+        f"Observed here: a speed-up of {one.speedup:.3f} in {found.measure.noun} ({one.low:.3f} to {one.high:.3f}) "
+        f"over run {found.base.name}; page Latency A/B judges it.",
         faint=True,
     )
     return one.speedup, one.low, one.high

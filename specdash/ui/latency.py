@@ -15,7 +15,7 @@ from specdash.report.exports import Origin
 from specdash.report.latency_tables import Compared
 from specdash.report.sections import Subject
 from specdash.schema import Run
-from specdash.speed.latency import MEASURES, Arm, Case, Comparison, Settings, Verdict, compare, judge
+from specdash.speed.latency import MEASURES, PER_TOKEN, TPOT, Arm, Case, Comparison, Settings, Verdict, compare, judge
 from specdash.speed.latency.roles import again_of, baseline_of, is_baseline, timed
 from specdash.store import home
 from specdash.ui import kept, library, text
@@ -176,13 +176,20 @@ def subject(key: Key, datasets: tuple[str, ...] | None) -> Subject:
 
 
 def observed(selected: Selection) -> Comparison | None:
-    """Return the comparison in TPOT of the run that is looked at with its baseline in the same evaluation, if any."""
+    """Return the comparison of the run that is looked at with its baseline in the same evaluation, if any.
+
+    It is in TPOT or, where the pace of answers was not seen, in end to end per token.
+    """
     base = baseline_of(selected.evaluation.runs, selected.run)
     if base is None:
         return None
     id = selected.evaluation.id
-    found, _ = compared(Arms(Key(base.name, id), Key(selected.run.name, id)), selected.datasets, "tpot")
-    return found if found.deciding is not None else None
+    arms = Arms(Key(base.name, id), Key(selected.run.name, id))
+    for measure in (TPOT, PER_TOKEN):
+        found, judged = compared(arms, selected.datasets, measure.key)
+        if judged.has_badge:
+            return found
+    return None
 
 
 def shared_datasets(found: Comparison) -> list[str]:

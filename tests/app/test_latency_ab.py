@@ -1,6 +1,20 @@
 """The page Latency A/B: the arms it suggests, its judgement, and what it says where there are not two."""
 
+import pytest
+
+from specdash import ingest
+from specdash.store import Store
 from tests.app.dashboard import Dashboard
+from tests.formats.producers.reading import TRIMMED
+
+
+@pytest.fixture(scope="module")
+def measured(filled):
+    """Id of results of vllm bench serve with and without an n-gram drafter, in the library of the other tests."""
+    store = Store(filled[0])
+    id = ingest.add(TRIMMED / "vllm-bench", store).id
+    yield id
+    store.remove(id)
 
 
 def test_the_arms_of_a_bench_are_suggested_and_judged(dashboard, ids):
@@ -79,6 +93,29 @@ def test_arms_of_two_evaluations(dashboard, ids):
     """The paired baseline is looked at from an evaluation that holds none."""
     shown = dashboard("one", base=f"baseline @ {ids['ab']}", spec=f"spec @ {ids['ab']}").page("latency_ab")
     assert "Faster: a speed-up of 1.6" in " ".join(shown.said())
+
+
+def test_results_of_other_tools_are_judged(ids, measured):
+    """The numbers are those of tests/speed/latency/test_measured.py, from numpy and scipy alone."""
+    shown = Dashboard({"eval": measured, "run": "ngram_c1_t0"}).page("latency_ab")
+    assert arms(shown) == [f"baseline_c1_t0 @ {measured}", f"ngram_c1_t0 @ {measured}", "none"]
+    said = shown.said()
+    assert any(text.startswith("Not to be judged by time per output token") for text in said)
+    assert any("speed-up of 2.245 in end-to-end latency per output token (95 % interval 1.947" in text for text in said)
+    frames = [element.value for element in shown.app.dataframe]
+    paired = next(frame for frame in frames if "detectable" in frame.columns).set_index("measure")
+    assert paired.loc["end to end", ["prompts", "speed-up", "from", "to", "t", "df"]].to_list() == pytest.approx(
+        [48, 2.244605, 1.946845, 2.587907, 11.428866, 47], rel=1e-5
+    )
+    welch = next(frame for frame in frames if "baseline sd, ms" in frame.columns).set_index("measure")
+    assert welch.loc["end to end", ["t", "df", "baseline mean, ms", "spec sd, ms"]].to_list() == pytest.approx(
+        [8.605021, 64.504402, 390.49105, 140.421], rel=1e-5
+    )
+
+
+def test_a_pace_that_was_not_seen_is_no_observed_speed_up(ids, measured):
+    said = " ".join(Dashboard({"eval": measured, "run": "ngram_c1_t0"}).page("speed_up").said())
+    assert "Observed here: a speed-up of 2.245 in end-to-end latency per output token (1.947 to 2.588)" in said
 
 
 def test_without_latencies(empty):
