@@ -12,7 +12,7 @@ def row_of(tab, measure):
 
 
 def test_two_arms_are_judged_in_the_measure_of_the_address(tab, open_tab, server, library):
-    tab.open("latency_ab", eval=library.ids["ab"], run="spec")
+    tab.open("latency_ab", eval=library.ids["ab"])
     verdict = tab.page.locator(".sd-judgement")
     expect(verdict).to_contain_text("▲ faster Faster: a speed-up of 1.6")
     expect(verdict).to_contain_text("24 prompts paired")
@@ -23,7 +23,7 @@ def test_two_arms_are_judged_in_the_measure_of_the_address(tab, open_tab, server
 
     tab.page.locator(".st-key-measure").get_by_text("TTFT", exact=True).click()
     expect(verdict).to_contain_text("in time to first token")
-    chosen = {"eval": library.ids["ab"], "run": "spec", "measure": "TTFT"}
+    chosen = {"eval": library.ids["ab"], "measure": "TTFT"}
     tab.carries(**chosen)
     said = verdict.inner_text()
 
