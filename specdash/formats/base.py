@@ -129,6 +129,20 @@ def finite(number: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
+_TOO_MANY = 10**18
+"""Stands for counts of more digits, which is more than any count may be."""
+
+
+def spelled(digits: str | bytes) -> int:
+    """Return the count that digits spell; a huge one is cut to one that no check lets pass, as int() may refuse it."""
+    return int(digits) if len(digits) <= 18 else _TOO_MANY
+
+
+def decimal(text: str) -> float | None:
+    """Return the number that digits and a point spell, None where they spell none or one that is too large."""
+    return finite(text) if re.fullmatch(r"\d+\.?\d*|\.\d+", text) else None
+
+
 def _half_pair(text: str, document: Any) -> int | None:
     """Return the line of the first escape that may be half a surrogate pair, if one of the document's texts is."""
     escape = re.search(r"\\u[dD][89a-fA-F]", text)

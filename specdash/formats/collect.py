@@ -346,8 +346,8 @@ def numbers(values: Any, what: str, path: str, line: int | None = None) -> list[
     """
     if values is None:
         return None
-    if isinstance(values, list) and set(map(type, values)) <= {float, int} and abs(sum(values, 0.0)) < _LARGEST:
-        return list(map(float, values))  # the sum of numbers that are not finite is not finite either
+    if isinstance(values, list) and set(map(type, values)) <= {float} and abs(sum(values)) < _LARGEST:
+        return values  # the sum of numbers that are not finite is not finite either
     found = [number(value, what, path, line) for value in values] if isinstance(values, list) else None
     if found is None or None in found:
         raise InputError(f"{what} is not a list of numbers", file=path, line=line, found=values, expected="numbers")

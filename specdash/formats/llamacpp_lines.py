@@ -14,15 +14,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from specdash.formats.base import File
+from specdash.formats.base import File, spelled
 from specdash.formats.jsonlines import lines
 
-_RATES = rb"\(([\d.]+(?:, [\d.]+)*)\)"
+_RATIO = rb"\d{1,9}\.\d{1,12}"
+_RATES = rb"\((" + _RATIO + rb"(?:, " + _RATIO + rb")*)\)"
 _PLACE = re.compile(rb"print_timing: id +(\d+) \| task (-?\d+) \|")
 _EVAL = re.compile(rb"(?<!prompt) eval time = .*? / +(\d+) tokens")
 _REQUEST = re.compile(
     rb"draft acceptance(?: rate)? = [\d.]+ \( *(\d+) accepted / +(\d+) generated\)"
-    rb"(?:, mean (?:acceptance length|len) = *(\d+\.\d+)(?:, acceptance rate per position = " + _RATES + rb")?)?"
+    rb"(?:, mean (?:acceptance length|len) = *(\d{1,9}\.\d{1,12})(?:, acceptance rate per position = "
+    + _RATES
+    + rb")?)?"
 )
 _POSITIONS = re.compile(rb"acc per pos = " + _RATES)
 _STATISTICS = re.compile(
@@ -119,16 +122,16 @@ class _Reader:
             yield from self.end()
             self.pending = self._request(line, raw, request)
         elif found := _EVAL.search(raw):
-            self.tokens[_place(raw)] = int(found.group(1))
+            self.tokens[_place(raw)] = spelled(found.group(1))
         elif found := _STATISTICS.search(raw):
             yield from self.end()
             child = _CHILD.match(raw)
-            counts = map(int, found.groups()[1:5])
+            counts = map(spelled, found.groups()[1:5])
             server = child.group(1).decode() if child else ""
             yield Statistics(line, server, _text(found.group(1)), *counts, _texts(found.group(6)))
         elif found := _DEPTH.search(raw):
             slot, before, after, drafted, accepted = found.groups()
-            yield Step(line, _text(slot), int(drafted), int(accepted), before != after)
+            yield Step(line, _text(slot), spelled(drafted), spelled(accepted), before != after)
 
     def end(self) -> Iterator[Request]:
         """Yield the request that still waits for its rates by position."""
@@ -142,7 +145,7 @@ class _Reader:
         slot, task = map(_text, place.groups()) if place else ("", "")
         name = f"slot {slot} task {task}" if place else ""
         tokens = self.tokens.pop(_place(raw), None)
-        return Request(line, name, slot, int(accepted), int(drafted), _text(mean or b""), _texts(rates), tokens)
+        return Request(line, name, slot, spelled(accepted), spelled(drafted), _text(mean or b""), _texts(rates), tokens)
 
 
 def read(file: File) -> Iterator[Request | Statistics | Step]:

@@ -1,6 +1,7 @@
 """Whatever a file holds, it is read or refused with an InputError, and what is read can be shown."""
 
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -192,11 +193,8 @@ def shown(folder, files, said=None):
     for name, content in files.items():
         (evaluation / name).write_bytes(content)
     workspace = folder / "workspace"
-    workspace.mkdir(exist_ok=True)
-    for old in workspace.glob("run*"):
-        for path in old.iterdir():
-            path.unlink()
-        old.rmdir()
+    shutil.rmtree(workspace, ignore_errors=True)
+    workspace.mkdir()
     try:
         read = ingest.read(evaluation, workspace, options=ingest.Options.of(said or {}))
     except InputError as error:

@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Any
 
 from specdash.formats import aggregate, counting, jsonlines, peek, scrapes
-from specdash.formats.base import File
+from specdash.formats.base import File, spelled
 from specdash.formats.collect import histogram, whole
 from specdash.formats.producer import Context, Producer, Together
 from specdash.formats.scrapes import Series
@@ -206,10 +206,10 @@ def _read_log(files: Sequence[File], context: Context) -> list[Run]:
 def _line(match: re.Match[bytes], path: str, line: int) -> _Counts:
     """Read a line with counts; its steps follow where drafts are of one length."""
     _, mean, accepted_, drafted_, shares_ = (part.decode() if part else "" for part in match.groups())
-    accepted, drafted = int(accepted_), int(drafted_)
+    accepted, drafted = spelled(accepted_), spelled(drafted_)
     if accepted > drafted:
         raise InputError("more tokens accepted than drafted", file=path, line=line, found=f"{accepted} of {drafted}")
-    shares = {int(j): float(share) for j, share in re.findall(r"(\d+): '(\d+\.\d+)%'", shares_)}
+    shares = {spelled(j): float(share) for j, share in re.findall(r"(\d+): '(\d+\.\d+)%'", shares_)}
     k = max(shares, default=0)
     steps, rest = divmod(drafted, k) if k else (0, 1)
     if rest or not steps or abs(1 + accepted / steps - float(mean)) > 0.00501:

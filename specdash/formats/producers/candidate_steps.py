@@ -15,7 +15,7 @@ from specdash.formats.base import File
 from specdash.formats.producer import Context, Producer
 from specdash.formats.table import read
 from specdash.formats.table.cells import count
-from specdash.formats.table.opened import opened
+from specdash.formats.table.opened import needed
 from specdash.schema import Bonus, InputError, Run, RunWarning, Semantics
 
 _HEAD = ("Step", "Accept Rate", "Candidate Length", "Accept Length")
@@ -53,8 +53,7 @@ def _candidates(files: Sequence[File]) -> tuple[set[int], bool]:
     lengths: set[int] = set()
     alone = False
     for file in files:
-        table = opened(file)
-        for _, cells in table.read([2, 3]) if table is not None else ():
+        for _, cells in needed(file).read([2, 3]):
             candidate, accepted = map(count, cells)
             if candidate is not None and accepted is not None:  # what is no count is told by its line later
                 lengths.add(candidate)

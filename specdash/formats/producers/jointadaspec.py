@@ -17,8 +17,8 @@ from specdash.formats.collect import Responses, number, scalars, whole
 from specdash.formats.producer import Context, Producer
 from specdash.formats.synonyms import SAMPLE, normalised
 from specdash.formats.table.cells import named
-from specdash.formats.table.opened import opened
-from specdash.schema import InputError, NothingToRead, Run, RunWarning, Semantics
+from specdash.formats.table.opened import needed
+from specdash.schema import NothingToRead, Run, RunWarning, Semantics
 
 _MARKS = {"proposed", "accepted", "rejections", "steps", "avg_tokens_per_step"}
 _COLUMNS = {"decoder", "prompt_idx", "n_tokens_generated", "total_time_ms", "n_target_calls", "n_draft_calls"}
@@ -81,9 +81,7 @@ def _config(found: Mapping[str, Any]) -> dict[str, Any]:
 def _read_prompts(files: Sequence[File], context: Context) -> list[Run]:
     methods: dict[str, Responses] = {}
     for file in files:
-        table = opened(file)
-        if table is None:
-            raise InputError("no table", file=file.path, line=1, expected="rows with as many cells as the header")
+        table = needed(file)
         for line, cells in table.read(range(len(table.columns))):
             row = named(table.columns, cells, file.path, line)
             method = row.text("decoder") or ""

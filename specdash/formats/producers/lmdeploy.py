@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from specdash.formats import aggregate, counting, jsonlines, peek
-from specdash.formats.base import File
+from specdash.formats.base import File, spelled
 from specdash.formats.producer import Context, Producer, Together
 from specdash.formats.windows import Window, add_up
 from specdash.schema import (
@@ -70,13 +70,14 @@ def _read_log(files: Sequence[File], context: Context) -> list[Run]:
 
 
 def _window(mean: str, accepted: str, drafted: str, rates: str, path: str, line: int) -> Window:
-    if int(accepted) > int(drafted):
+    counts = spelled(accepted), spelled(drafted)
+    if counts[0] > counts[1]:
         raise InputError("more tokens accepted than drafted", file=path, line=line, found=f"{accepted} of {drafted}")
     shares = [float(rate) for rate in rates.split(", ")]
     if len(shares) > MAX_DRAFTED:
         expected = f"at most {MAX_DRAFTED}"
         raise InputError("too many draft positions", file=path, line=line, found=len(shares), expected=expected)
-    return Window(int(accepted), int(drafted), (float(mean), 2), (shares, 3))
+    return Window(*counts, (float(mean), 2), (shares, 3))
 
 
 def _falling(by_engine: Mapping[str, Sequence[Window]]) -> list[RunWarning]:

@@ -104,14 +104,15 @@ def _series(file: File, kind: str) -> Iterator[tuple[scrapes.Series, list[tuple[
                 continue
             samples = [entry.get("value")] if kind == "vector" else entry.get("values")
             own = frozenset((str(name), str(value)) for name, value in labels.items() if name != "__name__")
-            yield (labels["__name__"], own), [_sample(sample, file.path, line) for sample in samples or []]
+            if samples:
+                yield (labels["__name__"], own), [_sample(sample, file.path, line) for sample in samples]
 
 
 def _sample(sample: Any, path: str, line: int | None) -> tuple[float, float]:
     try:
         time, value = sample
         found = float(time), float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("not a sample", file=path, line=line, found=sample, expected="[time, value]") from None
     if not all(abs(x) < float("inf") for x in found):
         raise InputError("not a sample", file=path, line=line, found=sample, expected="finite numbers")

@@ -16,7 +16,7 @@ from specdash.formats import aggregate, recover
 from specdash.formats.base import File
 from specdash.formats.producer import Context, Producer
 from specdash.formats.table.cells import Cells, named
-from specdash.formats.table.opened import Table, opened
+from specdash.formats.table.opened import Table, needed
 from specdash.schema import (
     MAX_DRAFTED,
     Bonus,
@@ -105,10 +105,7 @@ class _Reading:
 def _read(files: Sequence[File], context: Context) -> list[Run]:
     reading = _Reading()
     for file in files:
-        table = opened(file)
-        if table is None:
-            raise InputError("no table", file=file.path, line=1, expected="rows with as many cells as the header")
-        reading.take(table)
+        reading.take(needed(file))
     if not reading.runs:
         raise NothingToRead("its counts say that nothing was drafted", file=files[0].path)
     alone = len(reading.runs) == 1

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specdash.formats import aggregate, peek, recover
-from specdash.formats.base import File, read_text
+from specdash.formats.base import File, decimal, read_text, spelled
 from specdash.formats.producer import Context, Producer, label_of
 from specdash.formats.producers import vllm_bench
 from specdash.schema import InputError, NothingToRead, Run, RunWarning
@@ -49,8 +49,8 @@ def _run(label: str, block: str, path: str, context: Context) -> Run:
     if missing := [name for name in ("steps", "drafted", "accepted") if name not in found]:
         expected = "Drafts, Draft tokens and Accepted tokens"
         raise InputError(f"the block lacks its {', '.join(missing)}", file=path, expected=expected)
-    steps, drafted, accepted = (int(found[name]) for name in ("steps", "drafted", "accepted"))
-    printed = [(int(i), float(rate) / 100) for i, rate in _POSITION.findall(block) if rate.count(".") <= 1]
+    steps, drafted, accepted = (spelled(found[name]) for name in ("steps", "drafted", "accepted"))
+    printed = [(int(i), share / 100) for i, rate in _POSITION.findall(block) if (share := decimal(rate)) is not None]
     if [i for i, _ in printed] != list(range(len(printed))):
         raise InputError("positions are not 0, 1, 2, …", file=path, found=", ".join(str(i) for i, _ in printed))
     rates = [rate for _, rate in printed]
@@ -64,7 +64,7 @@ def _run(label: str, block: str, path: str, context: Context) -> Run:
         accepted=accepted,
         per_position=None if recovered is None else recovered.counts,
         k=context.k,
-        responses=int(found["responses"]) if "responses" in found else None,
+        responses=spelled(found["responses"]) if "responses" in found else None,
     )
     stored = aggregate.stored(
         context.dataset,
@@ -75,7 +75,8 @@ def _run(label: str, block: str, path: str, context: Context) -> Run:
 
 
 def _ratio(text: str | None, divisor: float = 1) -> float | None:
-    return None if text is None or text.count(".") > 1 else round(float(text) / divisor, 4)
+    value = None if text is None else decimal(text)
+    return None if value is None else round(value / divisor, 4)
 
 
 def _doubts(found: recover.Recovered | None, printed: bool, steps: int, path: str) -> list[RunWarning]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from specdash.formats import aggregate, jsonlines, peek
-from specdash.formats.base import File
+from specdash.formats.base import File, decimal, spelled
 from specdash.formats.producer import Context, Producer
 from specdash.formats.windows import Window, add_up
 from specdash.schema import (
@@ -90,7 +90,7 @@ def _lines(file: File) -> Iterator[_Line]:
                 return  # cut off
             shown = text.strip()[-160:]
             raise InputError("no accepted and drafted tokens", file=file.path, line=number, found=shown)
-        accepted, drafted = int(found["accepted"]), int(found["drafted"])
+        accepted, drafted = spelled(found["accepted"]), spelled(found["drafted"])
         if accepted > drafted:
             shown = f"{accepted} of {drafted}"
             raise InputError("more tokens accepted than drafted", file=file.path, line=number, found=shown)
@@ -101,8 +101,8 @@ def _lines(file: File) -> Iterator[_Line]:
             _length(found.get("mean"), rates),
             rates,
             number,
-            int(found["emitted"]) if "emitted" in found else None,
-            int(found["k"]) if "k" in found else None,
+            spelled(found["emitted"]) if "emitted" in found else None,
+            spelled(found["k"]) if "k" in found else None,
         )
 
 
@@ -117,17 +117,18 @@ def _rates(text: str | None, path: str, line: int) -> tuple[list[float], int] | 
 
 
 def _number(text: str, path: str, line: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError("not a number", file=path, line=line, found=text) from None
+    value = decimal(text)
+    if value is None:
+        raise InputError("not a number", file=path, line=line, found=text)
+    return value
 
 
 def _length(text: str | None, rates: tuple[list[float], int] | None) -> tuple[float, int] | None:
     """Return the mean with the bonus token: 0.8.5 left it out, where the mean is the sum of the rates."""
-    if text is None or text == "nan" or text.count(".") > 1:
+    mean = None if text is None else decimal(text)
+    if text is None or mean is None:
         return None
-    mean, decimals = float(text), len(text.partition(".")[2])
+    decimals = len(text.partition(".")[2])
     without = rates is not None and abs(mean - sum(rates[0])) < abs(mean - 1 - sum(rates[0]))
     return (mean + 1 if without or mean < 1 else mean), decimals
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from specdash.formats import aggregate, peek, recover
-from specdash.formats.base import File, read_text
+from specdash.formats.base import File, decimal, read_text, spelled
 from specdash.formats.producer import Context, Producer
 from specdash.schema import (
     Bonus,
@@ -52,16 +52,16 @@ _SEMANTICS = Semantics(
 
 def _read(files: Sequence[File], context: Context) -> list[Run]:
     text, path = "".join(map(read_text, files)), files[0].path
-    objects = {name: int(value) for name, value in _OBJECT.findall(text)}
+    objects = {name: spelled(value) for name, value in _OBJECT.findall(text)}
     if "num_drafts" in objects:
         vector = _VECTOR.search(text)
-        hits = [int(n) for n in vector[1].split(",") if n.strip()] if vector else None
+        hits = [spelled(n.strip()) for n in vector[1].split(",") if n.strip()] if vector else None
         totals = [objects.get(name) for name in ("num_drafts", "num_draft_tokens", "num_accepted_tokens")]
         return [_counted(totals, hits, context, path)]
     found = {name: m for name, pattern in _FIELDS.items() if (m := re.search(pattern, text, re.IGNORECASE))}
     rates = _rates(text, path)
     if "steps" in found and "accepted" in found:
-        totals = [int(float(found[name][1])) if name in found else None for name in ("steps", "drafted", "accepted")]
+        totals = [_total(found.get(name), path) for name in ("steps", "drafted", "accepted")]
         recovered = recover.hits(rates, 2, totals[0] or 0, totals[2] or 0) if rates else None
         run = _counted(totals, None if recovered is None else list(recovered.counts), context, path)
         if recovered is None or not recovered.doubt:
@@ -71,8 +71,16 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
     return [_ratios(found, rates, context, path)]
 
 
+def _total(match: re.Match[str] | None, path: str) -> int | None:
+    """Return a count, which may be printed with a point."""
+    value = None if match is None else decimal(match[1])
+    if match is not None and (value is None or not value.is_integer()):
+        raise InputError("not a count", file=path, found=match[0], expected="a whole number")
+    return None if value is None else int(value)
+
+
 def _rates(text: str, path: str) -> list[float]:
-    found = [(int(i), float(rate)) for i, rate in _POSITION.findall(text) if rate.count(".") <= 1]
+    found = [(int(i), rate) for i, said in _POSITION.findall(text) if (rate := decimal(said)) is not None]
     if [i for i, _ in found] != list(range(len(found))):
         raise InputError("positions are not 0, 1, 2, …", file=path, found=", ".join(str(i) for i, _ in found))
     return [rate for _, rate in found]
@@ -92,7 +100,9 @@ def _ratios(found: dict[str, re.Match[str]], rates: list[float], context: Contex
     """Return the run of printed ratios; the mean with its bonus token."""
     tau = None
     if "length" in found:
-        printed, said = float(found["length"][2]), (found["length"][1] or "").lower()
+        printed, said = decimal(found["length"][2]), (found["length"][1] or "").lower()
+        if printed is None:
+            raise InputError("not a length", file=path, found=found["length"][0], expected="a number")
         tau = printed + (_without_bonus(printed, said, rates, context, path))
     return aggregate.rates_run("", [{"dataset": context.dataset, "tau": tau, "p": rates or None}], context.k)
 

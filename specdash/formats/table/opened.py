@@ -66,6 +66,18 @@ def opened(file: File) -> Table | None:
     return None if b"\0" in head else _csv(file)
 
 
+def needed(file: File) -> Table:
+    """Open what has to be a table.
+
+    Raises:
+        InputError: It is none, or one that cannot be read.
+    """
+    table = opened(file)
+    if table is None:
+        raise InputError("no table", file=file.path, expected="a header, and rows with as many cells")
+    return table
+
+
 def _parquet(file: File) -> Table:
     names = tuple(stepload.parquet_columns(file.local(), file.path))
 

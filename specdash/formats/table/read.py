@@ -9,7 +9,7 @@ from specdash.formats.base import File
 from specdash.formats.producer import Context
 from specdash.formats.table import columns
 from specdash.formats.table.columns import Rows
-from specdash.formats.table.opened import Table, opened
+from specdash.formats.table.opened import Table, needed
 from specdash.formats.table.responses import ResponseTable
 from specdash.formats.table.steps import StepTable
 from specdash.schema import InputError, Run, Semantics, Undrafted
@@ -22,7 +22,7 @@ def read(files: Sequence[File], context: Context) -> list[Run]:
         Unsaid: It does not tell which column is what, or whether lengths count the bonus token.
         InputError: A row is wrong, or a shard has other columns.
     """
-    found = [table for file in files if (table := opened(file)) is not None]
+    found = list(map(needed, files))
     for table in found[1:]:
         if sorted(table.columns) != sorted(found[0].columns):
             expected = f"those of {found[0].path}: {', '.join(found[0].columns)}"

@@ -65,7 +65,7 @@ def test_nothing_was_drafted(tmp_path):
         (["qa,10,,9,1.9,0.6,0.3"], "line 2: num_draft_tokens is empty"),
         (["qa,10,20,30,4,1,1"], "qa: more tokens accepted than drafted; found 30 of 20"),
         ([",10,20,9,1.9,0.6,0.3"], "line 2: a row without a subset"),
-        (["qa,10,20,9,1.9"], "line 1: no table"),
+        (["qa,10,20,9,1.9"], "acceptance.csv: no table"),
         ([QA, "qa,10,20,9,1.9"], "line 3"),
     ],
 )
