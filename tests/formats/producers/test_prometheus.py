@@ -84,3 +84,13 @@ def test_a_range_over_a_restart_that_was_observed():
         [2658 + 1745],
         1,
     )  # the last value before the restart and the last of all
+
+
+def test_a_series_without_samples(tmp_path):
+    found = answer("matrix", drafts=[DRAFTS], draft_tokens=[DRAFTED], accepted_tokens=[ACCEPTED])
+    cut = json.loads(found)
+    cut["data"]["result"].append({"metric": cut["data"]["result"][0]["metric"] | {"instance": "h:9"}})
+    assert row(only(read_files(tmp_path, {"q.json": json.dumps(cut)})))["steps"] == 30
+    cut["data"]["result"][0]["values"] = [[100, 10**400]]
+    with pytest.raises(InputError, match="not a sample"):
+        read_files(tmp_path / "b", {"q.json": json.dumps(cut)})

@@ -208,3 +208,9 @@ def test_samples(tmp_path):
     assert runs["baseline_c4_t0"].latencies["gaps_s"].list.len().sum() + 48 == 4608  # without it, a chunk a token
     console = read(sample("vllm-bench-console-dishantghai/c2_n2_bench.log"), tmp_path / "console")
     assert row(only(console))["steps"] == 14542
+
+
+def test_a_rate_of_hundreds_of_digits_is_refused(tmp_path):
+    odd = {"spec_decode_per_position_acceptance_rates": [int("9" * 400), 0.45, 0.25]}
+    with pytest.raises(InputError, match="rates by position is not a number"):
+        read_files(tmp_path, {"x.json": json.dumps(BASE | SPEC | odd)})

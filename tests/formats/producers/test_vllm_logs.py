@@ -172,3 +172,9 @@ def test_samples(tmp_path):
     old = read(sample("vllm-log-v0-issues"), tmp_path / "old")
     assert sorted(row(run)["accepted"] for run in old.values()) == [66 + 66, 6179]
     assert {run.semantics.bonus for run in old.values()} == {None, Bonus.IN}
+
+
+@pytest.mark.parametrize("count", ["9" * 400, "9" * 5000])
+def test_counts_of_thousands_of_digits_are_refused(tmp_path, count):
+    with pytest.raises(InputError):
+        read_files(tmp_path, {"a.log": TWO.replace("Drafted: 498 tokens", f"Drafted: {count} tokens")})

@@ -78,3 +78,9 @@ def test_objects(tmp_path):
 def test_refused(tmp_path):
     with pytest.raises(InputError, match="positions are not 0, 1, 2, …; found 0, 1, 3"):
         read_files(tmp_path, {"out": COUNTS.replace("token 2", "token 3")})
+
+
+@pytest.mark.parametrize("count", ["9" * 400, "9" * 5000, "1.2.3", "100.5"])
+def test_what_is_no_count_is_refused(tmp_path, count):
+    with pytest.raises(InputError):
+        read_files(tmp_path, {"out": COUNTS.replace("num_drafts: 100", f"num_drafts: {count}")})
