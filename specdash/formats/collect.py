@@ -72,10 +72,10 @@ class Responses:
     def __init__(self, workspace: Path, path: str) -> None:
         self.workspace, self.path = workspace, path
         self.warnings: list[RunWarning] = []
-        self._texts = Rows(pl.Schema(dict.fromkeys(("request", "dataset", "prompt"), pl.String())))
+        self._texts = Rows(pl.Schema(dict.fromkeys(("request", "dataset", "prompt"), pl.String())), workspace)
         self._numbers = Numbers(pl.Schema({"copy": pl.Int32, "output_tokens": pl.Int64}))
         self._counts, self._sums, self._steps = Numbers(COUNTS), Numbers(SUMS), Numbers(STEP_ROWS, workspace)
-        self._latencies, self._gaps = Rows(LATENCIES), 0
+        self._latencies, self._gaps = Rows(LATENCIES, workspace), 0
         self._unordered = 0
 
     def __len__(self) -> int:
@@ -152,17 +152,18 @@ class Responses:
         Raises:
             NothingToRead: There are neither responses nor latencies.
         """
-        latencies = self._timed()
-        if not len(self) and latencies is None:
+        if not len(self) and not self._latencies.height:
             raise NothingToRead("holds no response", file=self.path)
         said = dict(config or {})
         if not len(self):
+            latencies = self._timed()
             return Run(
                 name, Granularity.LATENCIES, None, config=said, warnings=tuple(self.warnings), latencies=latencies
             )
         responses = self._responses()
         counts, sums = self._counts.frame(), self._sums.frame()
         steps = write_steps(self._steps, responses, self.workspace) if not self._unordered and counts.height else None
+        latencies = self._timed()  # last, as the largest that stays in memory
         return Run(
             name=name,
             granularity=Granularity.STEP if steps else Granularity.RESPONSE,
@@ -183,10 +184,10 @@ class Responses:
 
     def _distinct(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give a request that is there again a name of its own, and tell."""
-        again = pl.int_range(pl.len()).over("request")
-        repeated = frame.select((again > 0).sum()).item()
+        repeated = frame.height - frame["request"].n_unique()
         if not repeated:
             return frame
+        again = pl.int_range(pl.len()).over("request")
         twice = frame["request"].filter(frame["request"].is_duplicated())[0]
         said = (
             f"{repeated:,} responses repeat a request id ({twice}): all of them are counted, as responses of their own"

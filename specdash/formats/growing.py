@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
@@ -61,17 +63,21 @@ class Numbers:
 
 
 class Rows:
-    """A table of any kinds that grows by rows; polars keeps them in a fraction of the memory that Python takes.
+    """A table of any kinds that grows by rows; batches of them wait in files.
+
+    Many small frames with texts and lists between the objects of Python would take several times the memory of one.
 
     Args:
         schema: Its columns.
+        folder: Where the files go.
     """
 
-    def __init__(self, schema: pl.Schema) -> None:
+    def __init__(self, schema: pl.Schema, folder: Path) -> None:
         self.schema = schema
         self.height = 0
+        self._folder = folder
         self._rows: list[tuple[Any, ...]] = []
-        self._frames: list[pl.DataFrame] = []
+        self._files: list[Path] = []
 
     def add(self, *row: Any) -> None:
         """Add a row."""
@@ -81,10 +87,20 @@ class Rows:
             self._flush()
 
     def _flush(self) -> None:
-        self._frames.append(pl.DataFrame(self._rows, schema=self.schema, orient="row"))
-        self._rows = []
+        frame, self._rows = self._waiting(), []
+        if not self._files:
+            self._folder = Path(tempfile.mkdtemp(prefix="rows", dir=self._folder))
+        self._files.append(self._folder / f"{len(self._files)}.parquet")
+        frame.write_parquet(self._files[-1], compression="zstd", compression_level=1)
+
+    def _waiting(self) -> pl.DataFrame:
+        return pl.DataFrame(self._rows, schema=self.schema, orient="row")
 
     def frame(self) -> pl.DataFrame:
-        """Return all rows."""
+        """Return all rows; none can be added afterwards."""
+        if not self._files:
+            return self._waiting()
         self._flush()
-        return pl.concat(self._frames)
+        frame = pl.read_parquet(self._files, glob=False)
+        shutil.rmtree(self._folder)
+        return frame
