@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import polars as pl
+
+T = TypeVar("T")
 
 _BATCH = 500_000  # values that wait in memory before they become a frame or a file
 
@@ -104,3 +107,33 @@ class Rows:
         frame = pl.read_parquet(self._files, glob=False)
         shutil.rmtree(self._folder)
         return frame
+
+
+class Many(Generic[T]):
+    """Objects that are gone through again and again, in order; all but the last of them wait in a file."""
+
+    def __init__(self) -> None:
+        self._waiting: list[T] = []
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it goes with the object)
+        self._length = 0
+
+    def append(self, item: T) -> None:
+        """Add an object."""
+        self._waiting.append(item)
+        self._length += 1
+        if len(self._waiting) >= _BATCH // 50:
+            self._file.seek(0, 2)
+            pickle.dump(self._waiting, self._file, protocol=pickle.HIGHEST_PROTOCOL)
+            self._waiting = []
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[T]:
+        end, at = self._file.seek(0, 2), 0
+        while at < end:
+            self._file.seek(at)
+            items = pickle.load(self._file)
+            at = self._file.tell()
+            yield from items
+        yield from self._waiting

@@ -6,7 +6,8 @@ the mean acceptance length, as well as its decimals allow. Averages of printed m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from specdash.formats import aggregate, recover
@@ -49,36 +50,37 @@ class Possible:
         return min(max(round(self.line.drafted / drafted), self.least), self.most)
 
 
-def add_up(lines: Sequence[Window], context: Context, path: str) -> Run:
+def add_up(lines: Collection[Window], context: Context, path: str) -> Run:
     """Return the run of windows that follow each other, added up by their counts.
 
     Args:
-        lines: The windows.
+        lines: The windows in which something was drafted; gone through more than once.
         context: Of the reader; its K where no window has rates by position.
         path: Of the log, for messages.
 
     Raises:
-        NothingToRead: Nothing was drafted in any of them.
+        NothingToRead: There are none.
     """
-    lines = [line for line in lines if line.drafted]
     if not lines:
         raise NothingToRead("nothing was drafted in any window of the log", file=path)
     k = max((len(line.rates[0]) for line in lines if line.rates), default=context.k)
-    windows = _constant(lines, k) or [possible(line, k) for line in lines]
+    fewest, most = _numbers_of_steps(lines, k)
     accepted, drafted = sum(line.accepted for line in lines), sum(line.drafted for line in lines)
-    least, most = sum(window.least for window in windows), sum(window.most for window in windows)
+    low, high = sum(fewest), sum(most)
     warnings = []
-    if least < most:
-        span = f"between {1 + accepted / most:.3f} and {1 + accepted / least:.3f}"
-        many = sum(window.least < window.most for window in windows)
-        said = f"{many:,} of {len(windows):,} windows do not tell their number of steps exactly: τ lies {span}"
+    if low < high:
+        span = f"between {1 + accepted / high:.3f} and {1 + accepted / low:.3f}"
+        many = sum(a < b for a, b in zip(fewest, most, strict=True))
+        said = f"{many:,} of {len(lines):,} windows do not tell their number of steps exactly: τ lies {span}"
         warnings.append(RunWarning("steps_recovered", said))
-    if (accepted / least - accepted / most) > TOLERATED * (1 + accepted / most):
+    if (accepted / low - accepted / high) > TOLERATED * (1 + accepted / high):
         row = aggregate.row(context.dataset, path, steps=None, drafted=drafted, accepted=accepted)
         return aggregate.run("", [row], k, warnings)
-    sure = [window for window in windows if window.least == window.most]
-    mean = sum(w.line.drafted for w in sure) / max(sum(w.least for w in sure), 1) or 1.0
-    steps = [window.nearest(mean) for window in windows]
+    sure = sum(a for a, b in zip(fewest, most, strict=True) if a == b)
+    surely_drafted = sum(line.drafted for line, a, b in zip(lines, fewest, most, strict=True) if a == b)
+    mean = surely_drafted / max(sure, 1) or 1.0
+    ranges = zip(lines, fewest, most, strict=True)
+    steps = array("q", (Possible(line, a, b).nearest(mean) for line, a, b in ranges))
     positions, doubt = _positions(lines, steps, k)
     if positions is None:
         warnings.append(RunWarning("positions_unknown", "rates by position do not fit the counts of their windows"))
@@ -91,11 +93,20 @@ def add_up(lines: Sequence[Window], context: Context, path: str) -> Run:
     return aggregate.run("", [row], k, warnings)
 
 
-def _constant(lines: Sequence[Window], k: int | None) -> list[Possible] | None:
-    """Return the windows when all drafts are of length k: then the drafted tokens tell the steps."""
-    if not k or any(line.drafted % k or not _fits(line, line.drafted // k) for line in lines):
-        return None
-    return [Possible(line, line.drafted // k, line.drafted // k) for line in lines]
+def _numbers_of_steps(lines: Collection[Window], k: int | None) -> tuple[array[int], array[int]]:
+    """Return the least and the most steps that each window may be of.
+
+    When all drafts are of length k the drafted tokens tell the steps, and both are the same.
+    """
+    if k and all(not line.drafted % k and _fits(line, line.drafted // k) for line in lines):
+        steps = array("q", (line.drafted // k for line in lines))
+        return steps, steps
+    fewest, most = array("q"), array("q")
+    for line in lines:
+        found = possible(line, k)
+        fewest.append(found.least)
+        most.append(found.most)
+    return fewest, most
 
 
 def _fits(line: Window, steps: int) -> bool:
@@ -116,7 +127,7 @@ def possible(line: Window, k: int | None) -> Possible:
     return Possible(line, min(numbers, default=least), max(numbers, default=most))
 
 
-def _positions(lines: Sequence[Window], steps: Sequence[int], k: int | None) -> tuple[list[int] | None, int]:
+def _positions(lines: Collection[Window], steps: Sequence[int], k: int | None) -> tuple[list[int] | None, int]:
     """Return the accepted tokens by position, None where a window's rates do not fit its counts, and their doubt."""
     total, doubt = [0] * (k or 0), 0
     for line, n in zip(lines, steps, strict=True):

@@ -65,7 +65,8 @@ def _read_log(files: Sequence[File], context: Context) -> list[Run]:
             if match := _LINE.search(raw):
                 engine, *said = (part.decode() for part in match.groups())
                 by_engine.setdefault(engine, []).append(_window(*said, file.path, number))
-    run = add_up([window for windows in by_engine.values() for window in windows], context, files[0].path)
+    drafted = [window for windows in by_engine.values() for window in windows if window.drafted]
+    run = add_up(drafted, context, files[0].path)
     return [aggregate.with_warnings(run, *_falling(by_engine))]
 
 

@@ -10,12 +10,14 @@ source: vllm/v1/spec_decode/metrics.py, vllm/engine/metrics.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, pairwise
 from typing import Any
 
 from specdash.formats import aggregate, jsonlines, peek
 from specdash.formats.base import File, decimal, spelled
+from specdash.formats.growing import Many
 from specdash.formats.producer import Context, Producer
 from specdash.formats.windows import Window, add_up
 from specdash.schema import (
@@ -134,20 +136,26 @@ def _length(text: str | None, rates: tuple[list[float], int] | None) -> tuple[fl
 
 
 def _read(files: Sequence[File], context: Context) -> list[Run]:
-    lines = [line for file in files for line in _lines(file)]
-    if not lines:
-        raise NothingToRead("no line on speculative decoding is whole", file=files[0].path)
-    path, runs = files[0].path, []
-    totals = [line for line in lines if line.emitted is not None]
-    windows = [line for line in lines if line.emitted is None and line.length is not None]
-    tokens = [line for line in lines if line.emitted is None and line.length is None]
-    for found, read in ((windows, add_up), (tokens, _tokens_only), (totals, _since_start)):
-        if found:
-            runs.append(read(found, context, path))
-    return runs
+    windows, tokens, totals = kinds = Many[_Line](), Many[_Line](), Many[_Line]()
+    idle = False
+    for line in (line for file in files for line in _lines(file)):
+        if line.emitted is not None:
+            totals.append(line)
+        elif line.length is None:
+            tokens.append(line)
+        elif line.drafted:
+            windows.append(line)
+        else:
+            idle = True
+    if not any(kinds):
+        said = "nothing was drafted in any window of the log" if idle else "no line on speculative decoding is whole"
+        raise NothingToRead(said, file=files[0].path)
+    path = files[0].path
+    reads = zip(kinds, (add_up, _tokens_only, _since_start), strict=True)
+    return [read(found, context, path) for found, read in reads if found]
 
 
-def _tokens_only(lines: list[_Line], context: Context, path: str) -> Run:
+def _tokens_only(lines: Collection[_Line], context: Context, path: str) -> Run:
     """Return the run of lines without a mean: tokens of windows, no steps unless the draft length is said."""
     drafted, accepted = sum(line.drafted for line in lines), sum(line.accepted for line in lines)
     k = context.k
@@ -160,13 +168,13 @@ def _tokens_only(lines: list[_Line], context: Context, path: str) -> Run:
     return aggregate.run("", [row], k, warnings, semantics=replace(_SEMANTICS, bonus=None, per_position=None))
 
 
-def _since_start(lines: list[_Line], context: Context, path: str) -> Run:
+def _since_start(lines: Collection[_Line], context: Context, path: str) -> Run:
     """Return the run of V0 lines: each counts since the start, so the last before every restart counts.
 
     What V0 calls accepted need not be a prefix of the draft. Emitted tokens less one a step are.
     """
     total: dict[str, int] = {"steps": 0, "drafted": 0, "accepted": 0}
-    for line, following in zip(lines, [*lines[1:], None], strict=True):
+    for line, following in pairwise(chain(lines, [None])):
         if following is not None and following.k == line.k and following.drafted >= line.drafted:
             continue
         found = _v0(line, path)
