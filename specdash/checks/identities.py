@@ -15,8 +15,8 @@ from specdash.checks.registry import Result, check, failed, idle, passed, warned
 from specdash.checks.subject import Subject
 from specdash.schema import Granularity
 
-_NEAR_INTEGER = 0.02
-"""Largest relative distance of a ratio to a whole number that is taken for that number of engines."""
+_NEAR_INTEGER = 0.06
+"""Largest distance of a ratio to a whole number that is taken for that number of engines: loads are not quite even."""
 
 _MOST_ENGINES = 64
 
@@ -107,7 +107,7 @@ def _engines(whole: float, part: float) -> str:
     """Return what a near-integer factor between two counts of the same tokens says; nothing when there is none."""
     large, small = max(whole, part), min(whole, part)
     factor = round(large / small) if small > 0 else 0
-    if not 2 <= factor <= _MOST_ENGINES or abs(large / small - factor) > _NEAR_INTEGER * factor:
+    if not 2 <= factor <= _MOST_ENGINES or abs(large / small - factor) > _NEAR_INTEGER:
         return ""
     few, many = ("p", "τ") if whole > part else ("τ", "p")
     return f", a factor of {factor}: {few} counts one of {factor} engines, or {many} counts each {factor} times"
@@ -243,3 +243,19 @@ def _positions_sum(subject: Subject) -> Result:
         return failed(words.listed(wrong))
     any_known = subject.run.counters["per_position"].null_count() < subject.run.counters.height
     return passed(f"{known:,} accepted tokens") if any_known else idle("no counts by position")
+
+
+@check(
+    "engines",
+    title="Engines",
+    meaning="Every engine of a data-parallel server counts by itself; here they are added up. A tool that reads one of "
+    "them prints that one's τ, and one that divides one's rates by the drafts of all prints rates that are too small "
+    "by their number.",
+    cause="A server with several data-parallel engines, or counters of several servers.",
+    needs=Granularity.AGGREGATE,
+)
+def _engines_check(subject: Subject) -> Result:
+    if subject.run.counters is None:
+        return idle("a log does not tell engines apart")
+    said = subject.warning("several_engines")
+    return warned(said) if said else idle("one engine, or counters that do not tell engines apart")

@@ -1,4 +1,4 @@
-"""The log against the number of output tokens: where responses end, what is missing, what was never meant to end.
+"""The log against the number of output tokens: where responses end, and what is missing.
 
 source: vLLM issue #56101 (accepted tokens past the end are counted), DeepSpec base_evaluator.py (they are cut).
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import polars as pl
 
 from specdash.checks import words
-from specdash.checks.drafting import FEWEST_IN_A_ROW, shortest_stretch
 from specdash.checks.registry import Result, check, failed, idle, passed, warned
 from specdash.checks.subject import MATERIAL, Subject
 from specdash.schema import End, Granularity, Undrafted
@@ -22,9 +21,6 @@ _CONVENTIONS = {
     End.ACCEPTED_CUT: "T2, as this source counts",
     End.TOKENS: "its lengths are output tokens over steps",
 }
-
-_LOOPING = 0.9
-"""Share of fully accepted steps of a response that loops, where the order of its steps is not at hand."""
 
 
 def _overshoot(subject: Subject) -> tuple[pl.DataFrame, int]:
@@ -80,7 +76,7 @@ def _overshoot_check(subject: Subject) -> Result:
         f"before their steps do (T0): τ is {worst['tau']:.3f} by steps, {worst['tau'] - worst['effect']:.3f} without "
         "these tokens"
     )
-    figure += f" (most in {words.name(worst['dataset'])})" if effects.height > 1 else ""
+    figure += f", in {words.name(worst['dataset'])}, where it is most" if effects.height > 1 else ""
     return (warned if worst["effect"] >= MATERIAL else passed)(figure + _said(shift))
 
 
@@ -167,70 +163,3 @@ def _output_tokens_known(subject: Subject) -> Result:
             "steps, for all of them"
         )
     return passed(f"known of all {responses.height:,} responses")
-
-
-@check(
-    "repetition_loops",
-    title="Repetition loops",
-    meaning="A response that repeats itself up to the length limit is drafted perfectly: it raises τ with text that "
-    "nobody wants.",
-    cause="Temperature 0 with a weak or damaged target, a missing end-of-sequence token.",
-    needs=Granularity.RESPONSE,
-)
-def _repetition_loops(subject: Subject) -> Result:
-    if subject.run.counts is None:
-        return idle("no outcome counts")
-    cap = _cap(subject)
-    if cap is None:
-        return idle("no length limit is known")
-    measured = _with_full(subject)
-    if subject.sequences is None:
-        looping = (pl.col("steps") >= FEWEST_IN_A_ROW) & (pl.col("full") >= _LOOPING * pl.col("steps"))
-    else:
-        tails = measured.filter(pl.col("full_tail") >= FEWEST_IN_A_ROW)["full_tail"].sum()
-        outside = measured["steps"].sum() - tails
-        chance = (measured["full"].sum() - tails) / outside if outside else 0.0
-        looping = pl.col("full_tail") >= (shortest_stretch(chance, measured.height) if chance < 1 else 1 << 40)
-    loops = measured.filter(looping & (pl.col("length") >= cap))
-    if loops.is_empty():
-        return passed(f"none among the responses of {cap:,} tokens or more")
-    rest = measured.join(loops, on="response", how="anti")
-    figure = f"{loops.height:,} of {words.plural(measured.height, 'response')} accept everything up to {cap:,} tokens"
-    if rest.is_empty():
-        return warned(f"{figure}: all there are")
-    before, without = _tau(measured), _tau(rest)
-    figure += f": τ = {before:.3f}, without them {without:.3f}"
-    return warned(figure) if abs(before - without) >= MATERIAL else passed(figure)
-
-
-def _tau(responses: pl.DataFrame) -> float:
-    return 1 + responses["accepted"].sum() / responses["steps"].sum()
-
-
-def _cap(subject: Subject) -> int | None:
-    """Return the length at which responses are cut: as configured, else the largest where several end on it."""
-    said = subject.run.effective_config.get("max_tokens")
-    if isinstance(said, int) and not isinstance(said, bool) and said > 0:
-        return said
-    tokens = subject.responses["output_tokens"].drop_nulls()
-    if tokens.is_empty():
-        return None
-    return int(tokens.max()) if (tokens == tokens.max()).sum() >= 2 else None
-
-
-def _with_full(subject: Subject) -> pl.DataFrame:
-    """Return the responses with a drafted step.
-
-    Returns:
-        ``response, steps, accepted, length, full`` (steps with a = K_s), and ``full_tail`` where the order of steps is
-        at hand.
-    """
-    whole = (pl.col("drafted") > 0) & (pl.col("drafted") == pl.col("accepted"))
-    full = subject.run.counts.filter(whole).group_by("response").agg(full=pl.col("steps").sum())
-    measured = (
-        subject.responses.filter(pl.col("steps") > 0)
-        .select("response", "steps", "accepted", "length")
-        .join(full, on="response", how="left")
-        .with_columns(pl.col("full").fill_null(0))
-    )
-    return measured if subject.sequences is None else measured.join(subject.sequences, on="response")

@@ -28,6 +28,8 @@ _READING = (
     "order_invented",
     "reconstruction",
     "ratio_disagrees",
+    "several_engines",
+    "unread_documents",
 )
 """Codes of what the reader said that other checks tell."""
 
@@ -221,4 +223,5 @@ def _improbable(found: int, expected: float) -> bool:
 )
 def _read_whole(subject: Subject) -> Result:
     said = [warning.message for warning in subject.run.warnings if warning.code not in _READING]
-    return warned("; ".join(said)) if said else passed("nothing left out, renamed or assumed")
+    documents = subject.warning("unread_documents")
+    return warned("; ".join(said)) if said else passed(documents or "nothing left out, renamed or assumed")
