@@ -7,12 +7,12 @@ and ``num_accepted_tokens_per_pos_total{position="0"}`` (0-based, over all steps
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from specdash.formats import aggregate, scrapes
-from specdash.formats.base import File
+from specdash.formats.base import File, natural
 from specdash.formats.producer import Context
 from specdash.formats.scrapes import Series
 from specdash.schema import NothingToRead, Run, RunWarning, Semantics, Span
@@ -54,8 +54,9 @@ def runs(
                 continue
             label = f"{interval.label}/{model}" if len(models) > 1 else interval.label
             config = {"model": model} if model else {}
+            told = [*warnings, *engines(found.values, prefix, **own)]
             said = replace(semantics, span=span)
-            made.append(aggregate.run(label, [row], context.k, warnings, config=config, semantics=said))
+            made.append(aggregate.run(label, [row], context.k, told, config=config, semantics=said))
     if not made:
         raise NothingToRead("its counters say that nothing was drafted", file=", ".join(empty[:3]) or files[0].path)
     return made
@@ -67,6 +68,61 @@ def resets(names: Sequence[str], path: str) -> list[RunWarning]:
         return []
     message = f"{path}: the server was restarted between scrapes ({names[0]} fell): what it counted just before is lost"
     return [RunWarning("counter_reset", message)]
+
+
+_PLACES = ("engine", "instance", "endpoint")
+"""Labels that tell engines apart: of several servers each has an engine 0."""
+
+_TOLD = 8  # engines that are told one by one
+
+
+def engines(values: Mapping[Series, float], prefix: str, **labels: str) -> list[RunWarning]:
+    """Return what is told of counters that several engines drafted for: what one of them alone would say.
+
+    Args:
+        values: Increase of the counters.
+        prefix: Of their names.
+        labels: Those that the counters have that are meant.
+    """
+    drafts, accepted = (_by_place(values, f"{prefix}{name}_total", labels) for name in _NEEDED)
+    drafts = {place: drafts[place] for place in sorted(drafts, key=_in_order) if drafts[place]}
+    if len(drafts) < 2:
+        return []
+    alone = [
+        f"{1 + accepted.get(place, 0.0) / steps:.3f} of {name}"
+        for place, (steps, name) in zip(drafts, zip(drafts.values(), _named(drafts), strict=True), strict=True)
+    ]
+    together = 1 + sum(accepted.values()) / sum(drafts.values())
+    more = f" and {len(alone) - _TOLD} more" if len(alone) > _TOLD else ""
+    message = f"{len(alone)} engines, added up: τ = {together:.3f}; alone {', '.join(alone[:_TOLD])}{more}"
+    return [RunWarning("several_engines", message)]
+
+
+_NEEDED = ("num_drafts", "num_accepted_tokens")
+_Place = tuple[str, ...]
+
+
+def _by_place(values: Mapping[Series, float], name: str, labels: Mapping[str, str]) -> dict[_Place, float]:
+    """Return a counter by the values of ``_PLACES``, empty where a series has no such label."""
+    found: dict[_Place, float] = {}
+    for (of, own), value in values.items():
+        known = dict(own)
+        if of == name and labels.items() <= known.items():
+            place = tuple(known.get(label, "") for label in _PLACES)
+            found[place] = found.get(place, 0.0) + value
+    return found
+
+
+def _in_order(place: _Place) -> list[object]:
+    return [natural(part) for part in place]
+
+
+def _named(places: Iterable[_Place]) -> list[str]:
+    """Return what places are called: by what differs between them."""
+    by_label = list(zip(*places, strict=True))
+    differing = [(label, of) for label, of in zip(_PLACES, by_label, strict=True) if len(set(of)) > 1]
+    parts = [[f"engine {value}" if label == "engine" else value for value in of] for label, of in differing]
+    return [" of ".join(filter(None, named)) for named in zip(*parts, strict=True)]
 
 
 def counters(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -148,10 +149,19 @@ def _with_warnings(run: Run, about: dict[str, Any], unread: list[str]) -> Run:
         warnings.append(
             RunWarning("order_invented", "the order of steps is invented: nothing that depends on it is shown")
         )
-    if unread:
-        listed = ", ".join(unread[:5]) + (", …" if len(unread) > 5 else "")
-        warnings.append(RunWarning("unread_files", f"not read, as not recognised or not needed: {listed}"))
+    documents = [path for path in unread if _DOCUMENT.search(path)]
+    if files := [path for path in unread if path not in documents]:
+        warnings.append(RunWarning("unread_files", f"not read, as not recognised or not needed: {_listed(files)}"))
+    if documents:
+        warnings.append(RunWarning("unread_documents", f"not read, as it is no data: {_listed(documents)}"))
     return replace(run, warnings=tuple(warnings))
+
+
+_DOCUMENT = re.compile(r"(^|/)((readme|license|licence|notice|changelog)(\.\w+)?|[^/]*\.(md|rst))$", re.IGNORECASE)
+
+
+def _listed(paths: list[str]) -> str:
+    return ", ".join(paths[:5]) + (", …" if len(paths) > 5 else "")
 
 
 def _run(files: RunFiles, folder: Path, options: Options, say: Callable[[str], None]) -> Run:

@@ -16,7 +16,7 @@ from tests.helpers import counter_run, counters, log_a, log_run, rates_run, resp
 from tests.metrics.logs import fewer, variable_logs
 
 KEYS = """
-outcome_sums tau_identity p_falls accepted_within_drafted positions_sum stored_ratios
+outcome_sums tau_identity p_falls accepted_within_drafted positions_sum engines stored_ratios
 mapping absent_requests zero_step_responses equal_copies numbered_copies distinct_copies read_whole
 constant_block configured_k trained_block tau_above_one undrafted_steps zero_tails
 overshoot missing_rows output_tokens_known repetition_loops

@@ -58,7 +58,7 @@ def warned(run, code):
 @pytest.mark.parametrize(
     ("files", "unread"),
     [
-        ({"notes.md": "x"}, "notes.md"),
+        ({"notes.md": "x", "notes.txt": "x"}, "notes.txt"),
         ({"other.csv": LOG}, "other.csv"),  # it has no part in a log that another file claims by its name
         ({"counters.json": COUNTERS}, "counters.json"),  # the log says more
         ({"up/samples.jsonl": SAMPLES, "../eval/z.bin": "x"}, "z.bin"),
@@ -68,6 +68,15 @@ def test_files_that_are_not_read_are_told(tmp_path, files, unread):
     (run,) = runs_of(tmp_path, {"spec_log.csv": LOG} | files)
     assert warned(run, "unread_files") == [f"not read, as not recognised or not needed: {unread}"]
     assert run["datasets"][-1]["steps"] == 2
+
+
+@pytest.mark.parametrize("name", ["README", "Readme.txt", "LICENSE", "results.md", "CHANGELOG.rst"])
+def test_documents_are_no_data(tmp_path, name):
+    (run,) = runs_of(tmp_path, {"spec_log.csv": LOG, name: "x"})
+    assert warned(run, "unread_documents") == [f"not read, as it is no data: {name}"]
+    assert warned(run, "unread_files") == []
+    (finding,) = [row for row in run["checks"] if row["check"] == "read_whole"]
+    assert (finding["outcome"], finding["figure"]) == ("pass", f"not read, as it is no data: {name}")
 
 
 def test_samples_beside_counters_are_told(tmp_path):

@@ -296,7 +296,8 @@ def _server(files: Sequence[File], context: Context) -> Run:
     for prefix in prefixes:
         row = counting.counters(values, prefix, context, files[0].path)
         if row is not None:
-            return aggregate.run("server", [row], context.k, semantics=_OF_SERVER)
+            told = counting.engines(values, prefix)
+            return aggregate.run("server", [row], context.k, told, semantics=_OF_SERVER)
     raise NothingToRead("the server's counters hold no drafting", file=files[0].path)
 
 

@@ -60,6 +60,7 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
                 continue
             said = f"{resets} series fell in between (a restart): what they counted just before is lost"
             warnings = [RunWarning("counter_reset", said)] if resets else []
+            warnings += counting.engines(own, prefix)
             label = f"{prefix.partition(':')[0]}_{'range' if kind == 'matrix' else 'instant'}"
             runs.append(aggregate.run(label, [row], context.k, warnings, semantics=replace(_SEMANTICS, span=span)))
     if not runs:

@@ -60,7 +60,10 @@ def test_a_restart_and_a_server_that_started_later(tmp_path):
     run = only(read_files(tmp_path, {"q.json": fallen}))
     # 10 before the restart and 5 after it; a series that begins inside counts from 0: 9
     assert (row(run)["steps"], row(run)["accepted"]) == (10 + 5 + 9, 1 + 1 + 4)
-    assert codes(run) == ["counter_reset"]
+    assert codes(run) == ["counter_reset", "several_engines"]
+    # by instance 2 accepted in 15 steps and 4 in 9
+    told = run.warnings[-1].message
+    assert told == "2 engines, added up: τ = 1.250; alone 1.133 of h:0, 1.444 of h:1"
 
 
 def test_an_answer_that_lacks_a_counter(tmp_path):

@@ -148,3 +148,22 @@ def test_samples(tmp_path):
     assert row(dp2["metrics"])["per_position"] == [546 + 572, 487 + 450, 433 + 374]
     dspark = only(read(sample("vllm-prometheus-dspark-miaai"), tmp_path / "dspark"))
     assert row(dspark)["accepted"] == sum(row(dspark)["per_position"])
+
+
+def test_several_engines_are_told_with_what_each_would_say(tmp_path):
+    """Their series add up; by hand (110 + 30)/(140 + 60), 110/140 and 30/60."""
+    other = scrape(60, 180, [20, 8, 2], engine="1", text="")
+    run = only(read_files(tmp_path, {"m": scrape(140, 420, [70, 30, 10]) + other}))
+    assert row(run)["steps"] == 200
+    told = {warning.code: warning.message for warning in run.warnings}["several_engines"]
+    assert told == "2 engines, added up: τ = 1.700; alone 1.786 of engine 0, 1.500 of engine 1"
+
+
+def test_an_engine_that_drafted_nothing_is_none(tmp_path):
+    run = only(read_files(tmp_path, {"m": ONE + scrape(0, 0, [0, 0, 0], engine="1", text="")}))
+    assert codes(run) == []
+
+
+def test_engines_of_other_models_are_of_other_runs(tmp_path):
+    runs = read_files(tmp_path, {"m": ONE + scrape(60, 180, [20, 8, 2], model="n", engine="1", text="")})
+    assert [codes(run) for run in runs.values()] == [[], []]
