@@ -49,6 +49,7 @@ def _margin(column: Column, margins: Sequence[float]) -> Column:
         signed=False,
         derive=column.margin,
         carries=None,
+        bounds=None,
         help=_HELP,
     )
 

@@ -31,6 +31,7 @@ class Column:
         signed: Shown with its sign.
         derive: How a derived column follows from a row.
         carries: Metric that a derived column rises with and depends on alone; its interval carries over.
+        bounds: How the interval of a derived column follows from a row where it does not carry over; None: it has none.
         help: What a derived column is.
         text: Whether its values are words.
         hidden: Whether it stands in exports only.
@@ -46,6 +47,7 @@ class Column:
     signed: bool = False
     derive: Any = None
     carries: str | None = None
+    bounds: Any = None
     help: str = ""
     text: bool = False
     hidden: bool = False
@@ -62,6 +64,8 @@ class Column:
 
     def ends(self, row: Row) -> list[float] | None:
         """Return the lower and the upper end of the number's interval, None where the row has none."""
+        if self.bounds is not None:
+            return self.bounds(row)
         found = row.get(f"{self.carries or self.metric}_ci")
         if found is None or (self.derive is not None and self.carries is None):
             return None

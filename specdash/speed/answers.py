@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from specdash.speed.fill import fill
 from specdash.speed.lap import lap_seconds
-from specdash.speed.outlook import Row, taus
+from specdash.speed.outlook import Row, ends_of, taus
 from specdash.speed.pipeline import Pipeline
 from specdash.speed.response_time import lap_sd_seconds, response_time, share_reaching
 
@@ -110,20 +110,20 @@ def filled(rows: Sequence[Row], pipeline: Pipeline, k: int, block: int) -> list[
     Returns:
         The rows with "aggregate" and "per_stream" (tok/s), "cap" (tok/s that no number of streams exceeds) and
         "saturation" (streams from which on they wait for each other). None where undefined, and for the last two where
-        nothing is ever busy.
+        nothing is ever busy. The first three are multiples of τ(K′): where a row has its interval they have one,
+        "aggregate_ci", "per_stream_ci" and "cap_ci", [low, high].
     """
     found = fill(pipeline, taus(rows, k))
     cells = zip(found.aggregate, found.per_stream, found.cap, strict=True)
-    return [
-        dict(row)
-        | {
-            "aggregate": _finite(aggregate[block]),
-            "per_stream": _finite(each[block]),
-            "cap": _finite(cap[block]),
-            "saturation": _finite(found.saturation[block]),
-        }
-        for row, (aggregate, each, cap) in zip(rows, cells, strict=True)
-    ]
+    made = []
+    for row, speeds in zip(rows, cells, strict=True):
+        known = {name: _finite(of[block]) for name, of in zip(_FILLED, speeds, strict=True)}
+        ends = {f"{name}_ci": ends_of(row, k, block, value) for name, value in known.items()}
+        made.append(dict(row) | known | {"saturation": _finite(found.saturation[block])} | ends)
+    return made
+
+
+_FILLED = ("aggregate", "per_stream", "cap")
 
 
 def over_streams(row: Row, pipeline: Pipeline, k: int, block: int, streams: Sequence[int]) -> list[dict[str, Any]]:

@@ -77,35 +77,57 @@ def at_block(rows: Sequence[Row], pipeline: Pipeline, k: int, block: int) -> lis
                 "best_tok_s": _defined(rate[at]) if known else None,
                 "tok_s_at_k": [_defined(v) for v in rate],
             }
-            | _intervals(row, rate, gain, ceiling, t, block)
+            | _intervals(row, rate, gain, ceiling, k, block)
         )
     return found
 
 
-def _intervals(row: Row, rate: Floats, gain: Floats, ceiling: float | None, tau: Floats, block: int) -> dict[str, Any]:
-    """Return the intervals of speeds: each is a multiple of τ(K′), so it has that multiple of its interval.
+def ends_of(row: Row, k: int, at: int, value: float | None) -> list[float] | None:
+    """Return the interval of a multiple of τ(K′): that multiple of the interval of τ(K′).
+
+    Args:
+        row: A row with "tau_ci" and "tau_at_k_ci", or without.
+        k: The run's block length K.
+        at: K′.
+        value: The multiple of τ(K′), None where it is not defined.
+
+    Returns:
+        Its lower and upper end; None without an interval, and for K′ = 0, which is exact.
+    """
+    tau, ends = _at(row, k, at)
+    if value is None or tau is None or ends is None:
+        return None
+    return [float(end * value / tau) for end in ends]
+
+
+def _at(row: Row, k: int, at: int) -> tuple[float | None, list[float] | None]:
+    """Return τ(K′) of a row and its interval."""
+    if at == 0:
+        return 1.0, None
+    cut, ends = row.get("tau_at_k"), row.get("tau_at_k_ci")
+    if not cut:
+        return (row.get("tau"), row.get("tau_ci")) if at == k else (None, None)
+    return cut[at - 1], ends[at - 1] if ends else None
+
+
+def _intervals(row: Row, rate: Floats, gain: Floats, ceiling: float | None, k: int, block: int) -> dict[str, Any]:
+    """Return the intervals of speeds.
 
     Args:
         row: A row with "tau_ci" and "tau_at_k_ci", or without.
         rate: Shape (k + 1,), tokens per second over K′ = 0..k.
         gain: Shape (k + 1,), speed-ups.
         ceiling: Latency-only bound in tokens per second.
-        tau: Shape (k + 1,), τ(K′).
+        k: The run's block length K.
         block: K′.
     """
-    ends = [None, *(row.get("tau_at_k_ci") or [*[None] * (tau.size - 2), row.get("tau_ci")])]
-
-    def times(values: Floats, at: int) -> list[float] | None:
-        known = ends[at] is not None and math.isfinite(values[at])
-        return [float(end * values[at] / tau[at]) for end in ends[at]] if known else None
-
     whole = row.get("tau_ci")
     return {
-        "tau_block_ci": ends[block],
-        "tok_s_ci": times(rate, block),
-        "speedup_ci": times(gain, block),
+        "tau_block_ci": _at(row, k, block)[1],
+        "tok_s_ci": ends_of(row, k, block, _defined(rate[block])),
+        "speedup_ci": ends_of(row, k, block, _defined(gain[block])),
         "bound_tok_s_ci": None if ceiling is None or not whole else [end * ceiling / row["tau"] for end in whole],
-        "tok_s_at_k_ci": [times(rate, at) for at in range(tau.size)],
+        "tok_s_at_k_ci": [ends_of(row, k, at, _defined(rate[at])) for at in range(k + 1)],
     }
 
 

@@ -36,9 +36,10 @@ def _head(head: str) -> None:
 def _reading(reading: Reading, style: str) -> None:
     label, value = html.escape(reading.label), html.escape(reading.value)
     faint = _FAINT if style == _FAINT else ""
+    interval = f'<div style="font-size:.8rem;text-align:right;{_FAINT}">95 %: {html.escape(reading.interval)}</div>'
     st.html(
         '<div style="display:flex;justify-content:space-between;gap:.75rem;align-items:baseline">'
         f'<span style="font-size:.9rem;{faint}">{label}</span>'
-        f'<span style="font-size:1.3rem;{style}">{value}</span></div>',
+        f'<span style="font-size:1.3rem;{style}">{value}</span></div>{interval if reading.interval else ""}',
     )
     st.caption(f"${reading.formula}$ — {reading.source}")

@@ -146,3 +146,45 @@ def test_captions_say_where_it_breaks_even():
     assert "an AR drafter pays below a cost of 0.400" in figures["speedup_cost"].caption
     assert figures["speedup_alpha"].caption.startswith("At k = 5 and c = 0.15: AR draft pays above 0.432")
     assert figures["speedup_blocks"].caption.startswith("pooled, cut short, is fastest at K′ = 2 (2.61)")  # 3 / 1.15
+
+
+ROW = {
+    "dataset": "a", "family": None, "tau": 3.0, "tau_ci": [2.8, 3.2], "drafted": 500, "steps": 100,
+    "implied_alpha": 0.7, "implied_alpha_ci": [0.68, 0.72],
+    "tau_at_k": [1.6, 2.1, 2.5, 2.8, 3.0], "tau_at_k_ci": [[1.5, 1.7], [2.0, 2.2], [2.4, 2.6], [2.6, 3.0], [2.8, 3.2]],
+    "p": [0.6, 0.5, 0.4, 0.3, 0.2], "p_exposed": [0.6, 0.5, 0.4, 0.3, 0.2],
+}  # fmt: skip
+
+
+def test_intervals_by_hand():
+    """At c 0.2: AR τ / 2, block τ / 1.2; what is documented is no speed-up and has no interval."""
+    table = speedup.table(Drafting(k=5, c=0.2), 5)
+    ends = {column.key: column.ends(ROW) for column in table.columns}
+    assert ends.pop("documented") is ends.pop("cost_limit_autoregressive") is ends.pop("cost_limit_block") is None
+    assert ends == {
+        "tau": [2.8, 3.2],
+        "ratio": pytest.approx([0.36, 0.44]),
+        "autoregressive": pytest.approx([1.4, 1.6]),
+        "block": pytest.approx([2.8 / 1.2, 3.2 / 1.2]),
+    }
+    cut = {column.key: column.ends(ROW) for column in speedup.table(Drafting(k=2, c=0.2), 5).columns}
+    assert cut["autoregressive"] == pytest.approx([2.0 / 1.4, 2.2 / 1.4])
+
+
+def test_intervals_where_drafts_vary():
+    """The mean draft length is an estimate too, so only what does not depend on it has an interval."""
+    row = ROW | {"drafted": 400, "p_exposed": [0.6, 0.5, 0.5, 0.5, 0.4]}
+    table = speedup.table(Drafting(k=5, c=0.2), 5)
+    ends = {column.key: column.ends(row) for column in table.columns}
+    assert ends["ratio"] is ends["autoregressive"] is None
+    assert ends["block"] == pytest.approx([2.8 / 1.2, 3.2 / 1.2])
+
+
+def test_cards_carry_intervals():
+    shown = {card.title: card for card in cards(ROW, own(ROW, 5, 5), Drafting(k=5, c=0.2))}
+    assert [reading.interval for reading in shown["Speed-up"].corrected] == ["1.400 to 1.600", "2.333 to 2.667"]
+    assert [reading.interval for reading in shown["α"].corrected] == ["0.360 to 0.440", "0.680 to 0.720"]
+    assert shown["Tokens per step"].corrected[0].interval == "2.800 to 3.200"
+    assert all(card.documented.interval == "" for card in shown.values())
+    bare = {key: value for key, value in ROW.items() if not key.endswith("_ci")}
+    assert all(r.interval == "" for card in cards(bare, own(bare, 5, 5), Drafting(k=5)) for r in card.corrected)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from specdash.speed.answers import filled
 from specdash.speed.outlook import at_block
 from specdash.speed.pipeline import Pipeline
 
@@ -42,3 +43,13 @@ def test_a_lap_that_takes_no_time_has_no_speed_and_no_interval():
     (row,) = at_block([ROW], Pipeline(stages=10, rtt_ms=0), 2, 2)
     assert row["tok_s"] is row["tok_s_ci"] is row["speedup_ci"] is row["bound_tok_s_ci"] is None
     assert row["tau_block_ci"] == [3.5, 4.6]
+
+
+def test_many_streams():
+    """Eight streams, a lap of 125 ms without compute: 64 τ tokens per second together, never busy."""
+    (row,) = filled([ROW], Pipeline(stages=10, rtt_ms=25, streams=8), 2, 2)
+    assert row["aggregate_ci"] == pytest.approx([64 * 3.5, 64 * 4.6])
+    assert row["per_stream_ci"] == pytest.approx([28, 36.8])
+    assert row["cap_ci"] is None
+    (plain,) = filled([ROW], Pipeline(stages=10, rtt_ms=25, streams=8), 2, 0)
+    assert plain["aggregate"] == pytest.approx(64) and plain["aggregate_ci"] is None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specdash.charts import text
 from specdash.metrics import Row
-from specdash.report.sections.drafting import Drafting, Own, ar_speedup, block_speedup, documented
+from specdash.report.sections.drafting import Drafting, Own, ar_ends, ar_speedup, block_ends, block_speedup, documented
 from specdash.report.tables import UNDEFINED
 from specdash.speed import speedup as forms
 from specdash.speed.corrections import PAGE
@@ -24,12 +25,14 @@ class Reading:
         value: As shown.
         formula: LaTeX.
         source: Where the formula comes from.
+        interval: Its interval as shown, empty without one.
     """
 
     label: str
     value: str
     formula: str
     source: str
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,18 +68,30 @@ def _number(value: float | None, decimals: int = 3) -> str:
     return UNDEFINED if value is None else text.number(value, decimals)
 
 
+def _interval(ends: Sequence[float] | None, decimals: int = 3) -> str:
+    return "" if ends is None else f"{_number(ends[0], decimals)} to {_number(ends[1], decimals)}"
+
+
 def _alpha(row: Row, of: Own) -> Card:
-    implied = None if of.implied else row.get("implied_alpha")
+    implied, ends = (None, None) if of.implied else (row.get("implied_alpha"), row.get("implied_alpha_ci"))
+    ratio_ends = of.ends(lambda tau: (tau - 1) / of.drafted, by_drafted=True)
     return Card(
         "α",
         Reading("α", _number(of.ratio), r"\frac{\text{accepted}}{\text{drafted}}", f"{PAGE}, stage 1"),
         (
-            Reading(forms.Alpha.RATIO, _number(of.ratio), r"\frac{\sum a}{\sum K}", "vLLM, V1 counters"),
+            Reading(
+                forms.Alpha.RATIO,
+                _number(of.ratio),
+                r"\frac{\sum a}{\sum K}",
+                "vLLM, V1 counters",
+                _interval(ratio_ends),
+            ),
             Reading(
                 forms.IMPLIED_ALPHA,
                 _number(implied),
                 r"\frac{1 - \alpha^{K+1}}{1 - \alpha} = \tau",
                 "Leviathan et al. 2023, eq. 1",
+                _interval(ends),
             ),
         ),
         "The ratio only relabels τ and falls with k; the chance that a draft token is accepted is another number.",
@@ -89,7 +104,15 @@ def _tokens(of: Own) -> Card:
     return Card(
         "Tokens per step",
         Reading("tokensPerStep", _number(inverted), formula, f"{PAGE}, stage 1"),
-        (Reading(TAU, _number(of.tau), r"1 + \frac{\text{accepted}}{\text{drafts}}", "vLLM, V1 counters"),),
+        (
+            Reading(
+                TAU,
+                _number(of.tau),
+                r"1 + \frac{\text{accepted}}{\text{drafts}}",
+                "vLLM, V1 counters",
+                _interval(of.ends(lambda tau: tau, by_drafted=False)),
+            ),
+        ),
         "The documented ratio falls as drafts get better; it is right at τ = 2 alone.",
     )
 
@@ -101,9 +124,19 @@ def _speedup(of: Own, drafting: Drafting) -> Card:
         Reading(DOCUMENTED.label, _number(documented(of, drafting)), DOCUMENTED.formula, f"{PAGE}, stage 4"),
         (
             Reading(
-                AUTOREGRESSIVE.label, _number(ar_speedup(of, c)), r"\frac{\tau}{1 + \bar{K}c}", AUTOREGRESSIVE.source
+                AUTOREGRESSIVE.label,
+                _number(ar_speedup(of, c)),
+                r"\frac{\tau}{1 + \bar{K}c}",
+                AUTOREGRESSIVE.source,
+                _interval(ar_ends(of, c)),
             ),
-            Reading(BLOCK.label, _number(block_speedup(of, c)), r"\frac{\tau}{1 + c}", BLOCK.source),
+            Reading(
+                BLOCK.label,
+                _number(block_speedup(of, c)),
+                r"\frac{\tau}{1 + c}",
+                BLOCK.source,
+                _interval(block_ends(of, c)),
+            ),
         ),
         "A step costs more by what drafting costs: that divides the tokens, it cannot be subtracted from them.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from specdash.metrics import Row
@@ -48,6 +49,10 @@ class Drafting:
         """What the form that fits the drafter makes of a run's own numbers."""
         return block_speedup(own, self.c) if self.one_pass else ar_speedup(own, self.c)
 
+    def speedup_ends(self, own: Own) -> list[float] | None:
+        """The interval of that, None without one."""
+        return block_ends(own, self.c) if self.one_pass else ar_ends(own, self.c)
+
 
 @dataclass(frozen=True)
 class Own:
@@ -57,6 +62,7 @@ class Own:
         tau: Tokens a step.
         drafted: Draft tokens a step, in the mean.
         implied: Whether it is cut from a longer block instead of measured.
+        constant: Whether every step drafted as many; if not, their mean is an estimate too.
         low: Lower end of the interval of τ, None without one.
         high: Upper end.
     """
@@ -64,6 +70,7 @@ class Own:
     tau: float
     drafted: float
     implied: bool
+    constant: bool = True
     low: float | None = None
     high: float | None = None
 
@@ -72,10 +79,17 @@ class Own:
         """Accept ratio: accepted over drafted tokens."""
         return (self.tau - 1) / self.drafted
 
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        """The ends of the interval of τ."""
-        return self.low, self.high
+    def ends(self, of: Callable[[float], float], *, by_drafted: bool) -> list[float] | None:
+        """Return the interval of what rises with τ, None without one.
+
+        Args:
+            of: Value at a τ.
+            by_drafted: Whether it depends on the number of drafted tokens too. Where that varies it is an estimate from
+                the same prompts, and the interval of τ alone would be too narrow or too wide.
+        """
+        if self.low is None or self.high is None or (by_drafted and not self.constant):
+            return None
+        return [of(self.low), of(self.high)]
 
 
 def own(row: Row, k: int, run_k: int | None) -> Own | None:
@@ -93,13 +107,12 @@ def own(row: Row, k: int, run_k: int | None) -> Own | None:
         return None
     if k == run_k:
         drafted = row["drafted"] / row["steps"] if row.get("drafted") and row.get("steps") else float(k)
-        low, high = row.get("tau_ci") or (None, None)
-        return Own(row["tau"], drafted, False, low, high)
+        return Own(row["tau"], drafted, False, drafted == k, *(row.get("tau_ci") or (None, None)))
     cut, drafted = row.get("tau_at_k"), _drafted_at(row, k)
     if not cut or cut[k - 1] is None or drafted is None:
         return None
-    low, high = (row.get("tau_at_k_ci") or [None] * k)[k - 1] or (None, None)
-    return Own(cut[k - 1], drafted, True, low, high)
+    ends = (row.get("tau_at_k_ci") or [None] * k)[k - 1] or (None, None)
+    return Own(cut[k - 1], drafted, True, drafted == k, *ends)
 
 
 def _drafted_at(row: Row, k: int) -> float | None:
@@ -119,6 +132,16 @@ def ar_speedup(of: Own, c: float, tau: float | None = None) -> float:
 def block_speedup(of: Own, c: float, tau: float | None = None) -> float:
     """Speed-up of a block drafter with a run's own numbers, or another τ."""
     return float(forms.block(of.tau if tau is None else tau, c))
+
+
+def ar_ends(of: Own, c: float) -> list[float] | None:
+    """The interval of ``ar_speedup``, None without one."""
+    return of.ends(lambda tau: ar_speedup(of, c, tau), by_drafted=True)
+
+
+def block_ends(of: Own, c: float) -> list[float] | None:
+    """The interval of ``block_speedup``, None without one."""
+    return of.ends(lambda tau: block_speedup(of, c, tau), by_drafted=False)
 
 
 def documented(of: Own, drafting: Drafting) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,11 +12,22 @@ from specdash import charts
 from specdash.charts import Axis, Curve, Mark, text
 from specdash.metrics import Row
 from specdash.report.sections.base import FigurePart, Part, Subject, TablePart
-from specdash.report.sections.drafting import Drafting, Own, ar_speedup, block_speedup, documented, own
+from specdash.report.sections.drafting import (
+    Drafting,
+    Own,
+    ar_ends,
+    ar_speedup,
+    block_ends,
+    block_speedup,
+    documented,
+    own,
+)
 from specdash.report.tables import Column, Table
 from specdash.schema import Granularity
 from specdash.speed import speedup as forms
 from specdash.speed.speedup import AUTOREGRESSIVE, BLOCK, DOCUMENTED, IID, IID_BLOCK, Form
+
+Value = TypeVar("Value")
 
 _POINTS = 101
 _LONGEST = 16  # draft tokens that the axis of block lengths reaches to at least
@@ -24,8 +36,8 @@ _LONGEST = 16  # draft tokens that the axis of block lengths reaches to at least
 def table(drafting: Drafting, run_k: int | None) -> Table:
     """Return the table of a run: its τ and ratio, what is documented, and the two forms beside it."""
 
-    def of(value: Callable[[Own], float]) -> Callable[[Row], float | None]:
-        def derive(row: Row) -> float | None:
+    def of(value: Callable[[Own], Value]) -> Callable[[Row], Value | None]:
+        def derive(row: Row) -> Value | None:
             found = own(row, drafting.k, run_k)
             return None if found is None or not found.drafted else value(found)
 
@@ -33,13 +45,32 @@ def table(drafting: Drafting, run_k: int | None) -> Table:
 
     c, k = drafting.c, drafting.k
     columns = (
-        Column("tau", f"τ at K={k}", derive=of(lambda o: o.tau), help="Tokens a step, bonus token included."),
-        Column("ratio", forms.Alpha.RATIO, decimals=3, derive=of(lambda o: o.ratio), help="Σa/ΣK = (τ − 1)/K̄."),
+        Column(
+            "tau",
+            f"τ at K={k}",
+            derive=of(lambda o: o.tau),
+            bounds=of(lambda o: o.ends(lambda tau: tau, by_drafted=False)),
+            help="Tokens a step, bonus token included.",
+        ),
+        Column(
+            "ratio",
+            forms.Alpha.RATIO,
+            decimals=3,
+            derive=of(lambda o: o.ratio),
+            bounds=of(lambda o: o.ends(lambda tau: (tau - 1) / o.drafted, by_drafted=True)),
+            help="Σa/ΣK = (τ − 1)/K̄.",
+        ),
         *(
-            Column(form.key, form.label, derive=of(value), help=f"$$ {form.formula} $$\n\nSource: {form.source}.")
-            for form, value in (
-                (AUTOREGRESSIVE, lambda o: ar_speedup(o, c)),
-                (BLOCK, lambda o: block_speedup(o, c)),
+            Column(
+                form.key,
+                form.label,
+                derive=of(value),
+                bounds=of(ends),
+                help=f"$$ {form.formula} $$\n\nSource: {form.source}.",
+            )
+            for form, value, ends in (
+                (AUTOREGRESSIVE, lambda o: ar_speedup(o, c), lambda o: ar_ends(o, c)),
+                (BLOCK, lambda o: block_speedup(o, c), lambda o: block_ends(o, c)),
             )
         ),
         Column(
@@ -116,17 +147,13 @@ def over_ratio(subject: Subject, drafting: Drafting, row: Row | None, theme: cha
         if found is None or not found.drafted:
             continue
         main = of is row
-        ends = [None if tau is None else _with_tau(found, drafting, tau) for tau in found.ends]
+        ends = drafting.speedup_ends(found) or ()
         colour = charts.family_colour(of["family"], theme)
         point = Mark(_name(of), found.ratio, drafting.speedup(found), colour, *(ends if main else ()), small=not main)
         marks.append(point)
         marks += _observed(drafting, found.ratio) if main else []
     axis = Axis(f"Accept ratio Σa/ΣK (prefix; not α); τ = 1 + {drafting.k} · ratio", "accept_ratio")
     return charts.speedup_curves(curves, axis, theme, marks=marks, caption=_ratio_caption(drafting))
-
-
-def _with_tau(of: Own, drafting: Drafting, tau: float) -> float:
-    return block_speedup(of, drafting.c, tau) if drafting.one_pass else ar_speedup(of, drafting.c, tau)
 
 
 def _ratio_caption(drafting: Drafting) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from specdash.metrics import Row
 from specdash.report.sections import Settings, throughput
 from specdash.report.sections.calculator import QUESTIONS, Asked
+from specdash.schema import LEVEL
 from specdash.speed import bound
 from specdash.speed.presets import DEFAULT
 from specdash.ui import downloads, kept, parts, text
@@ -44,10 +46,18 @@ def _answer(asked: Asked) -> None:
     ]
     tau = row["tau_block"]
     made = "τ is not known at this block length" if tau is None else f"τ(K′) = {tau:.2f} tokens a lap"
-    text.paragraph(f"{asked.of}, one stream at K′ = {asked.block}: {made}", faint=True)
+    text.paragraph(f"{asked.of}, one stream at K′ = {asked.block}: {made}{_interval(row)}", faint=True)
     with st.container(horizontal=True, gap="xsmall"):
         for label, value, form in facts:
             st.metric(label, _UNDEFINED if value is None else form.format(value), border=True, width=112)
+
+
+def _interval(row: Row) -> str:
+    """Return what the interval of τ leaves open of the answer; nothing where there is none."""
+    speed, gain = row["tok_s_ci"], row["speedup_ci"]
+    if not speed or not gain:
+        return ""
+    return f"; {LEVEL:.0%} over prompts: {speed[0]:,.2f} to {speed[1]:,.2f} tok/s, {gain[0]:,.2f} to {gain[1]:,.2f}×"
 
 
 def bound_alone(selected: Selection) -> None:
