@@ -8,7 +8,7 @@ from specdash.verdict import Finding
 
 # Importing these modules declares their checks, in the order in which they are told.
 # isort: off
-from specdash.checks import identities, printed, requests, drafting, lengths, loops, sample  # noqa: F401
+from specdash.checks import identities, printed, requests, copies, drafting, lengths, loops, sample  # noqa: F401
 # isort: on
 
 

@@ -80,9 +80,24 @@ def refusal(group: Group) -> str | None:
 def note(group: Group) -> str | None:
     """Say why a group has no interval, or what to think of the one it has; None when nothing need be said."""
     said = refusal(group)
-    if said is None and group.clusters.units.height < FEW:
-        return f"only {group.clusters.units.height} prompts, so the interval is rough"
-    return said
+    if said is not None:
+        return said
+    prompts, steps = group.clusters.units.height, np.asarray(group.clusters.tally.steps, dtype=float)
+    if _alike(group.clusters):
+        return f"all {prompts:,} prompts have the same τ, so it has no interval"
+    if prompts < FEW:
+        return f"only {prompts} prompts, so the interval is rough"
+    equal = steps.sum() ** 2 / (steps @ steps)  # Kish's effective size
+    if equal < min(FEW, prompts / 2):
+        return f"the {prompts:,} prompts weigh as few as {equal:.1f} of equal length would, so the interval is rough"
+    return None
+
+
+def _alike(clusters: Clusters) -> bool:
+    """Tell whether τ is the same in every prompt, and neither the smallest nor the largest there can be."""
+    accepted, steps = (np.asarray(count, dtype=np.int64) for count in (clusters.tally.accepted, clusters.tally.steps))
+    same = (accepted * steps[0] == accepted[0] * steps).all()
+    return bool(same and 0 < accepted[0] < (clusters.tally.k or 0) * steps[0])
 
 
 def sample(group: Group) -> Clusters | None:

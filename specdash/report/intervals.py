@@ -12,7 +12,8 @@ from specdash.schema import LEVEL
 
 _HELP = (
     f"Half the width of the {LEVEL:.0%} interval over prompts. The interval reaches a little further to one side than "
-    "to the other; the CSV has its ends."
+    "to the other, and to one side alone where every step had the same outcome (±: its whole width); the CSV has its "
+    "ends."
 )
 _FURTHER = 2  # decimals that ± may have more than its number
 _NAMED = 4  # rows that a sentence names

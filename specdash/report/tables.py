@@ -76,9 +76,16 @@ class Column:
         return found[self.index] if self.index < len(found) else None
 
     def margin(self, row: Row) -> float | None:
-        """Return half the width of the number's interval, None where the row has none."""
-        ends = self.ends(row)
-        return None if ends is None else (ends[1] - ends[0]) / 2
+        """Return half the width of the number's interval, None where the row has none.
+
+        Of an interval that reaches to one side only, as where every step had the same outcome, the whole width: half of
+        it would seem to leave out what it holds.
+        """
+        ends, value = self.ends(row), self.value(row)
+        if ends is None:
+            return None
+        width = ends[1] - ends[0]
+        return width if value in ends else width / 2
 
     def shown(self, row: Row) -> str:
         """Return the number as the report prints it, – when undefined."""

@@ -17,7 +17,8 @@ from tests.metrics.logs import fewer, variable_logs
 
 KEYS = """
 outcome_sums tau_identity p_falls accepted_within_drafted positions_sum engines stored_ratios
-mapping absent_requests zero_step_responses equal_copies numbered_copies distinct_copies read_whole
+mapping absent_requests zero_step_responses read_whole
+equal_copies numbered_copies distinct_copies distinct_prompts
 constant_block configured_k trained_block tau_above_one undrafted_steps zero_tails
 overshoot missing_rows output_tokens_known repetition_loops
 several_prompts enough_prompts balanced_pool order_drift order_recorded original_log

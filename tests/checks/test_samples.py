@@ -50,13 +50,20 @@ def test_answers_and_counters_of_an_n_gram_drafter(verdicts, load):
     found = verdicts("vllm-ngram")
     # Drafts differ in length, steps without a match are not logged, ends are counted whole, and a weak model repeats
     # itself: that is what these files are known for, and all that is told.
-    trips = {"constant_block", "overshoot", "missing_rows", "repetition_loops", "enough_prompts"}
+    # The load asks some of its prompts again under other ids, too.
+    trips = {"constant_block", "overshoot", "missing_rows", "repetition_loops", "enough_prompts", "distinct_prompts"}
     answers, counters = (found[f"{load}/{name}"] for name in ("responses", "metrics"))
     assert told(answers) - {"read_whole"} == trips
     assert passing(answers) >= SOUND_ANSWERS - {"read_whole"}
     assert told(counters) - {"read_whole"} == {"constant_block"}
     assert passing(counters) >= SOUND_COUNTERS
     assert all(f.outcome is not Outcome.FAIL for findings in found.values() for f in findings.values())
+
+
+def test_prompts_that_are_asked_twice(verdicts):
+    """The requests hold the prompts as they were sent: of 24, those of two were sent again under another id."""
+    finding = verdicts("vllm-ngram")["load_t0_c1/responses"]["distinct_prompts"]
+    assert finding.figure.startswith("2 of 20 responses of 20 or more steps repeat the same steps of another prompt's")
 
 
 def test_tokens_past_the_end_of_vllms_answers(verdicts):
@@ -106,7 +113,7 @@ def test_rates_of_one_of_two_engines(tmp_path):
 
 def test_answers_of_two_engines(verdicts):
     answers = verdicts("vllm-dp2")["responses"]
-    trips = {"constant_block", "overshoot", "missing_rows", "repetition_loops", "enough_prompts"}
+    trips = {"constant_block", "overshoot", "missing_rows", "repetition_loops", "enough_prompts", "distinct_prompts"}
     assert told(answers) == trips
     assert passing(answers) >= SOUND_ANSWERS
 
@@ -124,7 +131,8 @@ def test_a_sampler_that_accepts_nothing(verdicts):
         assert findings["tau_above_one"].outcome is Outcome.FAIL
         assert "8 requests were cancelled" in findings["read_whole"].figure or part == "server"
     sound = found["ngram_chat_stream_c4_t0/records"]
-    assert told(sound) - {"read_whole"} == {"constant_block", "overshoot", "missing_rows", "repetition_loops"}
+    trips = {"constant_block", "overshoot", "missing_rows", "repetition_loops", "distinct_prompts"}
+    assert told(sound) - {"read_whole"} == trips
 
 
 def test_a_server_that_clips_its_drafts_has_no_tokens_past_the_end(verdicts):

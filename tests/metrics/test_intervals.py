@@ -89,6 +89,22 @@ def test_few_prompts_are_warned_of():
     assert of(varied(FEWEST))["tau_ci"] is not None
 
 
+def test_prompts_that_have_most_of_the_steps_are_warned_of():
+    """One of 500 steps and 29 of 10: (500 + 290)² / (500² + 29 · 10²) = 2.47 prompts of equal length."""
+    log = [response(*[(2, i % 3) for i in range(500 if q == 0 else 10)], prompt=str(q)) for q in range(30)]
+    assert of(log)["interval_note"] == (
+        "the 30 prompts weigh as few as 2.5 of equal length would, so the interval is rough"
+    )
+    assert of(log)["tau_ci"] is not None
+
+
+@pytest.mark.parametrize("prompts", [8, 40])
+def test_prompts_that_are_all_alike_are_told(prompts):
+    row = of([response((2, 0), (2, 1), (2, 2), prompt=str(q)) for q in range(prompts)])
+    assert row["interval_note"] == f"all {prompts} prompts have the same τ, so it has no interval"
+    assert row["tau_ci"] is row["tau_se"] is None
+
+
 def test_responses_without_a_drafted_step_need_no_prompt():
     assert of([*varied(30), response((0, 0), prompt=None)])["interval_note"] is None
 

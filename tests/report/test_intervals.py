@@ -52,6 +52,12 @@ def test_differences_have_no_interval():
     assert gain.ends(ROWS[0]) is None
 
 
+def test_a_margin_of_an_interval_to_one_side_is_its_width():
+    tau = tables.metric_column("tau")
+    assert tau.margin({"tau": 5.0, "tau_ci": [3.8, 5.0]}) == close(1.2)
+    assert tau.margin({"tau": 1.0, "tau_ci": [1.0, 1.5]}) == close(0.5)
+
+
 def test_tables_with_margins():
     assert labels(tables.acceptance_length()) == [
         *("steps", "effective steps", "τ", "± τ", "step std", "± step std", "per-response mean"),
