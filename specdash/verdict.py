@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-VERSION = 1
+VERSION = 2
 """Goes up whenever a check would say something else of the same run: findings kept from before are made anew."""
 
 

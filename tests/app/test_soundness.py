@@ -27,7 +27,7 @@ def verdict(shown):
 
 def test_the_overview_tells_the_verdict_and_what_is_behind_it(dashboard):
     box, every = verdict(dashboard("reference").page("overview"))
-    assert box.startswith("⚠Soundness 4 warnings, 21 passed, 4 not applicable")
+    assert box.startswith("⚠Soundness 4 warnings, 22 passed, 5 not applicable")
     assert "Absent requests warn 4 of 30,300 responses, 0.01%" in box
     assert "If it is the long or the hard ones that are missing, τ is of the others." in box
     assert "Usual cause: Requests that failed" in box

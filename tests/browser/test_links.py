@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests import evaluations
 from tests.browser.conftest import DESKTOP
-from tests.browser.dashboard import OTHERS, PAGES
+from tests.browser.dashboard import OTHERS, PAGES, eventually
 from tests.browser.test_pages import TABLES
 
 RUN = "7_draft"
@@ -179,3 +179,19 @@ def test_a_link_without_anything_shows_the_newest_evaluation(tab, library):
     tab.open()
     expect(tab.title).to_have_text("DeepSeek-V4-Pro with the DSpark drafter (reconstruction)")
     tab.carries(eval=library.ids["reference"])
+
+
+def test_intervals_can_be_switched_off(tab, library):
+    title = "Acceptance length"
+
+    def margins():
+        return [head for head in tab.cells(title)[0] if head.startswith("±")]
+
+    tab.open("acceptance_length", eval=library.ids["thirty"])
+    assert "± τ" in margins()
+    tab.page.locator(".st-key-ci label").click()
+    tab.carries(eval=library.ids["thirty"], ci="false")
+    eventually(lambda: not margins(), lambda: f"the table still has {margins()}", tab.page)
+    tab.reload()
+    assert margins() == []
+    tab.carries(eval=library.ids["thirty"], ci="false")
