@@ -9,6 +9,7 @@ from specdash.checks import words
 from specdash.checks.registry import Result, check, idle, passed, warned
 from specdash.checks.subject import Subject
 from specdash.metrics import FEW
+from specdash.metrics.intervals import few_of_equal_length
 from specdash.schema import Granularity
 
 _DOMINANT = {2: 2 / 3}
@@ -46,16 +47,30 @@ def _several_prompts(subject: Subject) -> Result:
     "enough_prompts",
     title="Few prompts",
     meaning="Prompts differ far more than copies or steps of one: with few of them the numbers are of these prompts, "
-    "and an interval over prompts is rough, below 5 refused.",
-    cause="A subset taken to save time.",
+    "and an interval over prompts is rough, below 5 refused. So it is where a few of many have most of the steps.",
+    cause="A subset taken to save time; a prompt or two with very long responses.",
     needs=Granularity.RESPONSE,
 )
 def _enough_prompts(subject: Subject) -> Result:
     prompts = _prompts(subject)
     if not prompts:
         return idle("no samples say which prompt a response answers")
+    weigh = _few_of_equal_length(subject)
     few = [f"{words.name(dataset)}: {count}" for dataset, count in prompts.items() if count < FEW]
+    few += [
+        f"{words.name(dataset)}: {count:,} that weigh like {weigh[dataset]:.1f} of equal length"
+        for dataset, count in prompts.items()
+        if count >= FEW and dataset in weigh
+    ]
     return warned(words.listed(few)) if few else passed(f"{min(prompts.values()):,} or more in every dataset")
+
+
+def _few_of_equal_length(subject: Subject) -> dict[str, float]:
+    """Return, for datasets of which few prompts have most of the steps, as how many of equal length they weigh."""
+    known = subject.responses.filter(pl.col("prompt").is_not_null() & (pl.col("steps") > 0))
+    steps = known.group_by("dataset", "prompt").agg(pl.col("steps").cast(pl.Float64).sum())
+    found = {name: few_of_equal_length(part["steps"].to_numpy()) for (name,), part in steps.group_by("dataset")}
+    return {name: equal for name, equal in found.items() if equal is not None}
 
 
 @check(

@@ -27,6 +27,15 @@ def test_few_prompts():
     assert (finding.outcome, finding.figure) == (Outcome.PASS, "20 or more in every dataset")
 
 
+def test_few_prompts_that_have_most_of_the_steps():
+    """One of 500 steps and 29 of 10: (500 + 290)² / (500² + 29 · 10²) = 2.47 prompts of equal length."""
+    log = [response(*[(2, 1)] * (500 if q == 0 else 10), prompt=str(q)) for q in range(30)]
+    finding = found("enough_prompts", log_run(log))
+    assert (finding.outcome, finding.figure) == (Outcome.WARN, "d: 30 that weigh like 2.5 of equal length")
+    even = [response(*[(2, 1)] * (20 if q % 2 else 10), prompt=str(q)) for q in range(30)]
+    assert found("enough_prompts", log_run(even)).outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize(
     ("steps", "outcome"),
     [
