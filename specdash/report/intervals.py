@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from specdash.checks import words
 from specdash.metrics import NO_INTERVAL
 from specdash.report.tables import Column, Row, Table, metric_column
 from specdash.schema import LEVEL
@@ -71,7 +72,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def _sentence(note: str, names: list[str], everybody: bool) -> str:
-    named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    named = ", ".join(map(words.name, names[:_NAMED])) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     if note.startswith(NO_INTERVAL):
         whom = "" if everybody else f" for {named}"
         return f"No interval{whom}: {note.removeprefix(NO_INTERVAL)}."

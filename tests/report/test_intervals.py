@@ -163,3 +163,12 @@ def test_command_line(tmp_path):
     )
     assert plain.exit_code == with_intervals.exit_code == 0
     assert "± τ" in with_intervals.stdout and "± τ" not in plain.stdout
+
+
+def test_a_long_name_does_not_bury_the_reason():
+    rows = [
+        {"dataset": "long " * 60, "interval_note": "no interval: 3 prompts, 5 are needed"},
+        {"dataset": "b", "interval_note": None},
+    ]
+    (said,) = notes(rows)
+    assert said == f"No interval for {('long ' * 12)[:59]}…: 3 prompts, 5 are needed."
