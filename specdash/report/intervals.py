@@ -72,7 +72,8 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 
 def _sentence(note: str, names: list[str], everybody: bool) -> str:
-    named = ", ".join(map(words.name, names[:_NAMED])) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    named = ", ".join(map(words.name, names[:_NAMED])) + more
     if note.startswith(NO_INTERVAL):
         whom = "" if everybody else f" for {named}"
         return f"No interval{whom}: {note.removeprefix(NO_INTERVAL)}."

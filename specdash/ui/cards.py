@@ -7,6 +7,7 @@ import html
 import streamlit as st
 
 from specdash.report.sections.cards import Card, Reading
+from specdash.schema import LEVEL
 
 _NARROWEST = 300  # px
 _FAINT = "opacity:.62"
@@ -36,7 +37,9 @@ def _head(head: str) -> None:
 def _reading(reading: Reading, style: str) -> None:
     label, value = html.escape(reading.label), html.escape(reading.value)
     faint = _FAINT if style == _FAINT else ""
-    interval = f'<div style="font-size:.8rem;text-align:right;{_FAINT}">95 %: {html.escape(reading.interval)}</div>'
+    interval = (
+        f'<div style="font-size:.8rem;text-align:right;{_FAINT}">{LEVEL:.0%}: {html.escape(reading.interval)}</div>'
+    )
     st.html(
         '<div style="display:flex;justify-content:space-between;gap:.75rem;align-items:baseline">'
         f'<span style="font-size:.9rem;{faint}">{label}</span>'
