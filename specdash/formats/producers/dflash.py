@@ -35,7 +35,7 @@ _LENGTHS = "acceptance_lengths"
 _NAMES = {"target_model": "model", "draft_model": "drafter", "max_new_tokens": "max_tokens"}
 _WHY = "no block size says how many tokens a step drafted"
 
-_SEMANTICS = Semantics(
+SEMANTICS = Semantics(
     producer="DFlash, standalone benchmark",
     bonus=Bonus.IN,
     position_base=1,
@@ -182,6 +182,6 @@ PRODUCERS = (
         what="results of the standalone benchmark",
         looks=_looks,
         read=_read,
-        semantics=_SEMANTICS,
+        semantics=SEMANTICS,
     ),
 )
