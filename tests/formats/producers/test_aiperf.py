@@ -193,3 +193,9 @@ def test_samples(tmp_path):
     for category in ("coding", "math"):
         records = runs[f"speed_bench_ngram/run_{category}/records"]
         assert round(metrics.run_rows(records, {}.get)[0][-1]["tau"], 2) == report[category]
+
+
+EXAMPLES = {
+    "aiperf": lines(RECORD, CANCELLED),
+    "aiperf-report": REPORT,
+}

@@ -136,3 +136,13 @@ def test_refused(tmp_path, change):
 def test_samples(tmp_path):
     run = only(read(sample("atom-mtp-log"), tmp_path))
     assert (row(run)["tau"], row(run)["acceptance_ratio"]) == (2.79, pytest.approx(0.5962))
+
+
+EXAMPLES = {
+    "atom-log": FIRST + SECOND,
+    "atom-metrics": "atom:mtp_draft_tokens_total 30.0\natom:mtp_accepted_tokens_total 17.0\n"
+    + "".join(
+        f'atom:mtp_decode_steps_total{{accepted_tokens="{j}"}} {n}.0\n' for j, n in STATS["distribution"].items()
+    ),
+    "atom-stats": json.dumps(STATS),
+}

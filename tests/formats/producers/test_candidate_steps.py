@@ -55,3 +55,8 @@ def test_a_length_above_its_candidate_tells_that_candidates_are_drafts(tmp_path)
 def test_refused(tmp_path, content, said, message):
     with pytest.raises(InputError, match=message):
         read_files(tmp_path, {"x.csv": content}, **said)
+
+
+EXAMPLES = {
+    "candidate-steps": ROWS,
+}

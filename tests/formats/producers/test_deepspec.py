@@ -110,3 +110,8 @@ def test_what_it_prints(tmp_path, name):
         "dataset": "gsm8k", "tau": 2.31, "mean_drafted": 1.98, "verify_rate": 0.7752, "p_exposed": [0.8, 0.53],
     }  # fmt: skip
     assert (run.k, run.semantics.per_position) == (2, PerPosition.EXPOSED)
+
+
+EXAMPLES = {
+    "deepspec-metrics": metrics(),
+}

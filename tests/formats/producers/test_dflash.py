@@ -115,3 +115,8 @@ def test_samples(tmp_path, name, tokens, steps):
     assert run.counts["steps"].sum() == steps
     assert (run.counts["steps"] * (run.counts["accepted"] + 1)).sum() == tokens
     assert outcome(run, "stored_ratios") == "pass"
+
+
+EXAMPLES = {
+    "dflash-standalone": result(),
+}

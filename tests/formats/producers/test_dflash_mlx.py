@@ -62,3 +62,8 @@ def test_no_cycles(tmp_path):
     assert recognised(tmp_path, result(RUN)) == ["dflash-mlx"]
     with pytest.raises(NothingToRead):
         read_files(tmp_path, {"r.json": result(RUN | {"cycles": 0, "tokens_per_cycle": 0.0})})
+
+
+EXAMPLES = {
+    "dflash-mlx": result(RUN),
+}

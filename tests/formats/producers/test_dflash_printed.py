@@ -117,3 +117,11 @@ def test_samples(tmp_path):
     metrics = row(only(read(folder / "vllm_pipeline_acceptance.csv", tmp_path / "d")))
     assert (metrics["steps"], metrics["drafted"], metrics["accepted"]) == (1968, 29520, 6845)
     assert [round(n / 1968, 4) for n in metrics["per_position"]][:3] == [0.7795, 0.5803, 0.4314]
+
+
+EXAMPLES = {
+    "dflash-console": console(),
+    "dflash-metrics": METRICS,
+    "dflash-positions": POSITIONS,
+    "dflash-samples": SAMPLES,
+}

@@ -65,3 +65,8 @@ def test_nothing_and_refused(tmp_path):
         read_files(tmp_path / "b", {"x.json": report({"successful": {"a": 1}})})
     with pytest.raises(InputError, match="benchmarks are no list of objects"):
         read_files(tmp_path / "c", {"x.json": json.dumps({"metadata": {"guidellm_version": "1"}, "benchmarks": 5})})
+
+
+EXAMPLES = {
+    "guidellm": report({"successful": [request("a")], "errored": [], "incomplete": [request("c", None)]}),
+}

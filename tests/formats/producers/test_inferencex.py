@@ -105,3 +105,8 @@ def test_the_measured_curve_peaks_at_six(tmp_path):
     taus = [row(run)["tau"] for run in runs.values()]
     assert taus == [1.84, 2.51, 3.01, 3.36, 3.61, 3.77, 3.73, 3.47]
     assert [run.k for run in runs.values()] == list(range(1, 9))
+
+
+EXAMPLES = {
+    "inferencex-golden": CURVE,
+}

@@ -92,3 +92,9 @@ def test_rows_of_prompts_are_latencies(tmp_path):
 def test_a_row_of_a_prompt_is_refused(tmp_path, cell, said):
     with pytest.raises(InputError, match=said):
         read_files(tmp_path, {"b.csv": f"{HEAD}\njoint,1,0,9,0.6,{cell},20.0,5,12\njoint,1,0,9,0.6,1,20.0,5,12\n"})
+
+
+EXAMPLES = {
+    "jointadaspec-prompts": HEAD + "\njoint,1,0,9,0.6,450.0,20.0,5,12\njoint,1,1,9,0.5,500.0,18.0,6,12\n",
+    "jointadaspec-results": lines(LINE, OTHER),
+}

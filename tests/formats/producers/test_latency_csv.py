@@ -49,3 +49,8 @@ def test_what_cannot_be_is_refused(tmp_path, content, message):
 def test_no_other_format_claims_it(tmp_path):
     file = stored(tmp_path, "ab.csv", "baseline_ms,spec_ms\n1500,750\n")
     assert [producer.key for producer in PRODUCERS if producer.looks(file)] == ["latency-csv"]
+
+
+EXAMPLES = {
+    "latency-csv": "baseline_ms,spec_ms\n1500,750\n,500\n2000,1000\n",
+}

@@ -164,3 +164,9 @@ def test_samples(tmp_path):
     }
     pull = read(sample("llamacpp-server-logs"), tmp_path / "pull")["answers"]
     assert pooled(pull)["acceptance_ratio"] == 65 / 347
+
+
+EXAMPLES = {
+    "llamacpp-answer": json.dumps(native()),
+    "llamacpp-answers": lines(native(), chat(), native()),
+}

@@ -182,3 +182,8 @@ def test_samples(tmp_path):
     assert counts(runs["server_lines depth changes"]) == {(0, 7, 4): 1}
     own = read(sample("own-llamacpp-draft") / "server.log", tmp_path / "own")
     assert only(own).sums.select(pl.col("drafted").sum(), pl.col("accepted").sum()).rows() == [(37465, 10536)]
+
+
+EXAMPLES = {
+    "llamacpp-log": START + request(10, 20, tokens=21) + statistics("draft", 10, 7, 20, 10),
+}

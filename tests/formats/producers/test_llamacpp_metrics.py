@@ -39,3 +39,8 @@ def test_a_load_of_a_real_server(tmp_path):
 @with_samples
 def test_samples(tmp_path):
     assert row(read(sample("own-llamacpp-draft"), tmp_path)["load_t0_c4/metrics"])["steps"] == 1869
+
+
+EXAMPLES = {
+    "llamacpp-metrics": scrape(10, 30, 15, [8, 5, 2]),
+}

@@ -67,3 +67,9 @@ def test_wrong_lines(tmp_path):
             tmp_path / "b",
             {"server.log": FIRST.replace("Accepted: 10", "Accepted: 0").replace("Drafted: 20", "Drafted: 0")},
         )
+
+
+EXAMPLES = {
+    "lmdeploy-log": FIRST + SECOND,
+    "lmdeploy-metrics": scrape(10, 20, [7, 3]),
+}

@@ -32,3 +32,12 @@ def test_no_rounds(tmp_path):
 @with_samples
 def test_samples(tmp_path):
     assert pooled(only(read(sample("mlx-vlm-pr1788"), tmp_path)))["tau"] == 111 / 30
+
+
+EXAMPLES = {
+    "mlxvlm-answer": json.dumps({"id": "a", "choices": [{}], "timings": TIMINGS}),
+    "mlxvlm-answers": json.dumps({"id": "a", "choices": [{}], "timings": TIMINGS})
+    + "\n"
+    + json.dumps({"timings": TIMINGS})
+    + "\n",
+}

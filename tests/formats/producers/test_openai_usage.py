@@ -44,3 +44,9 @@ def test_other_servers_marks_come_first(tmp_path):
     assert recognised(answer(1, 2)) == "openai-usage-answer"
     assert recognised(answer(1, 2) | {"sglext": {"spec_tokens_details": {"spec_verify_ct": 2}}}) == "sglang-answer"
     assert recognised(answer(1, 2) | {"timings": {"draft_n": 3, "draft_n_accepted": 1}}) == "llamacpp-answer"
+
+
+EXAMPLES = {
+    "openai-usage-answer": json.dumps(answer(30, 10)),
+    "openai-usage-answers": lines(answer(30, 10), answer(6, 14, "b")),
+}

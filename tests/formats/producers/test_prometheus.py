@@ -97,3 +97,13 @@ def test_a_series_without_samples(tmp_path):
     cut["data"]["result"][0]["values"] = [[100, 10**400]]
     with pytest.raises(InputError, match="not a sample"):
         read_files(tmp_path / "b", {"q.json": json.dumps(cut)})
+
+
+EXAMPLES = {
+    "prometheus-query": answer(
+        "matrix",
+        drafts=[DRAFTS],
+        draft_tokens=[DRAFTED],
+        accepted_tokens=[ACCEPTED],
+    ),
+}

@@ -114,3 +114,8 @@ def test_the_files_beside_it(tmp_path):
 def test_refused(tmp_path, content, said):
     with pytest.raises(InputError, match=said):
         read_files(tmp_path, {"p.jsonl": content})
+
+
+EXAMPLES = {
+    "vllm-proposals": TRACE,
+}

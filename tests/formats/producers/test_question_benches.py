@@ -231,3 +231,16 @@ def test_samples(tmp_path):
     medusa = only(read(sample("medusa-mtbench"), tmp_path / "medusa"))
     assert round(pooled(medusa)["tau"], 3) == 2.565
     assert isinstance(medusa.responses, pl.DataFrame) and medusa.responses.height == 160
+
+
+def answered(**fields):
+    """A line of EAGLE with further fields."""
+    return lines(EAGLE | {"choices": [EAGLE["choices"][0] | fields]})
+
+
+EXAMPLES = {
+    "eagle-alpha": answered(alpha=[3, 1], alpha_num=[4, 3]),
+    "eagle-answers": answered(),
+    "hass-answers": answered(accept_length=[[2, 0, 2], [1]]),
+    "spec-bench": lines(SPEC_BENCH),
+}

@@ -192,3 +192,9 @@ def test_samples(tmp_path):
     run = only(read(sample("sglang-spec-details-pr33518"), tmp_path))
     row = pooled(run)
     assert (run.k, row["steps"], row["accepted"], row["drafted"], row["tau"]) == (5, 43, 63, 215, 1 + 63 / 43)
+
+
+EXAMPLES = {
+    "sglang-answer": json.dumps(native()),
+    "sglang-answers": lines(native(), chat(META), native()),
+}

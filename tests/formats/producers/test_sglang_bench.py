@@ -73,3 +73,9 @@ def test_the_console(tmp_path):
 def test_refused(tmp_path, length):
     with pytest.raises(InputError):
         read_files(tmp_path, {"bench.jsonl": lines(result(length))})
+
+
+EXAMPLES = {
+    "sglang-bench": lines(result(**DETAILS)),
+    "sglang-bench-console": "== Serving Benchmark Result ==\nBackend:     sglang\nAccept length:       2.77\n====\n",
+}

@@ -62,3 +62,8 @@ def test_samples(tmp_path):
     run = read(sample("sglang-log-lines"), tmp_path)["decode_lines"]
     assert rows(run) == {f"{what} of 2 windows": v for what, v in
                          {"lowest": 2.4, "median": 2.4, "highest": 2.77, "last": 2.77}.items()}  # fmt: skip
+
+
+EXAMPLES = {
+    "sglang-log": START + line("3.00") + line("1.50"),
+}

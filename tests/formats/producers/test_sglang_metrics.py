@@ -76,3 +76,8 @@ def test_nothing_verified_yet(tmp_path):
 def test_samples(tmp_path):
     gauges = read(sample("sglang-log-lines"), tmp_path)["gauges"]
     assert (row(gauges)["tau"], row(gauges)["acceptance_ratio"]) == (1.55, None)
+
+
+EXAMPLES = {
+    "sglang-metrics": scrape(),
+}

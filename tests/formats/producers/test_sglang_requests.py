@@ -83,3 +83,8 @@ def test_the_same_as_json(tmp_path):
     content = "".join(json.dumps(event) + "\n" for event in events)
     assert recognised(tmp_path, content) == ["sglang-answers"]
     assert counts(only(read_files(tmp_path, {"r.jsonl": content}))) == {(r, 3, a): 1 for r in (0, 1) for a in range(4)}
+
+
+EXAMPLES = {
+    "sglang-requests": finish() + finish(id="y"),
+}

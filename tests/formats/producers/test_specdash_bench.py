@@ -176,3 +176,8 @@ def test_no_other_format_claims_it(tmp_path):
     content = document(llama, *BOTH, *(request("spec", i % 2, [0.1] * 500) for i in range(200)))
     file = stored(tmp_path, "bench.json", json.dumps(content))
     assert [producer.key for producer in PRODUCERS if producer.looks(file)] == ["specdash-bench"]
+
+
+EXAMPLES = {
+    "specdash-bench": json.dumps(document(*BOTH)),
+}

@@ -125,3 +125,8 @@ def test_recognised_behind_thousands_of_requests(tmp_path):
 def test_refused(tmp_path, found, said):
     with pytest.raises(InputError, match=said):
         read_files(tmp_path, {"a.json": json.dumps([RUN | found])}, config={"k": 3})
+
+
+EXAMPLES = {
+    "specdec-bench": json.dumps([RUN]),
+}

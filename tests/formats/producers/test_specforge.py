@@ -104,3 +104,8 @@ def test_samples(tmp_path):
     taus = dict(run.rates.select("dataset", "tau").rows())
     assert taus["gsm8k"] == 2.6400593352844486  # as it stands in the file
     assert sum(run.rates.height for run in runs.values()) == 440  # of 740 rows, 300 are named "Wihtout EAGLE3"
+
+
+EXAMPLES = {
+    "specforge-results": RESULTS,
+}

@@ -77,3 +77,8 @@ def test_refused(tmp_path, rows, said):
 def test_positions_with_a_gap(tmp_path):
     with pytest.raises(InputError, match="line 1: positions are not 0, 1, 2, …; found acceptance_at_pos_0, accept"):
         read_files(tmp_path, {"acceptance.csv": table(QA, head=HEAD.replace("pos_1", "pos_2"))})
+
+
+EXAMPLES = {
+    "speculators-acceptance": table(QA, CODE),
+}

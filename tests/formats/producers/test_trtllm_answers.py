@@ -91,3 +91,9 @@ def test_refused(tmp_path, change):
 def test_samples(tmp_path):
     run = only(read(sample("trtllm-response-aiperf1433"), tmp_path))
     assert (run.k, counts(run)) == (3, {(0, 3, 0): 8, (0, 3, 2): 6, (0, 3, 3): 6})
+
+
+EXAMPLES = {
+    "trtllm-answer": json.dumps(answer(STATS)),
+    "trtllm-answers": lines(answer(STATS), perf(STATS)),
+}

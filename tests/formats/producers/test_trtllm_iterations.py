@@ -56,3 +56,8 @@ def test_stored_lengths_that_differ_are_told(tmp_path):
 def test_refused(tmp_path, counts):
     with pytest.raises(InputError):
         read_files(tmp_path, {"stats.json": json.dumps([iteration(17, *counts, 2.0)])})
+
+
+EXAMPLES = {
+    "trtllm-iterations": json.dumps(LIST),
+}

@@ -39,3 +39,8 @@ def test_nothing_drafted(tmp_path, length):
     assert recognised(tmp_path, scrape(0, 0, length)) == ["trtllm-metrics"]
     with pytest.raises(NothingToRead, match="nothing was drafted"):
         read_files(tmp_path, {"m.prom": scrape(0, 0, length)})
+
+
+EXAMPLES = {
+    "trtllm-metrics": scrape(100.0, 40.0, 2.0),
+}

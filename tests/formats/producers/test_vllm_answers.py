@@ -256,3 +256,9 @@ def test_samples(tmp_path):
     runs = read(sample("own-vllm-ngram"), tmp_path / "own")
     load = runs["load_t0_c4/responses"]
     assert (load.granularity, load.responses.height, load.counts["steps"].sum()) == (Granularity.STEP, 72, 1807)
+
+
+EXAMPLES = {
+    "vllm-answer": json.dumps(answer(RECORD)),
+    "vllm-answers": lines(answer(RECORD), answer(SUMMARY, "b")),
+}

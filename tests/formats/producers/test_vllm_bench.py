@@ -214,3 +214,9 @@ def test_a_rate_of_hundreds_of_digits_is_refused(tmp_path):
     odd = {"spec_decode_per_position_acceptance_rates": [int("9" * 400), 0.45, 0.25]}
     with pytest.raises(InputError, match="rates by position is not a number"):
         read_files(tmp_path, {"x.json": json.dumps(BASE | SPEC | odd)})
+
+
+EXAMPLES = {
+    "vllm-bench": json.dumps(BASE | SPEC | DETAILED),
+    "vllm-bench-console": CONSOLE,
+}

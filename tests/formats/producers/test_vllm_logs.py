@@ -178,3 +178,8 @@ def test_samples(tmp_path):
 def test_counts_of_thousands_of_digits_are_refused(tmp_path, count):
     with pytest.raises(InputError):
         read_files(tmp_path, {"a.log": TWO.replace("Drafted: 498 tokens", f"Drafted: {count} tokens")})
+
+
+EXAMPLES = {
+    "vllm-log": TWO,
+}

@@ -167,3 +167,8 @@ def test_an_engine_that_drafted_nothing_is_none(tmp_path):
 def test_engines_of_other_models_are_of_other_runs(tmp_path):
     runs = read_files(tmp_path, {"m": ONE + scrape(60, 180, [20, 8, 2], model="n", engine="1", text="")})
     assert [codes(run) for run in runs.values()] == [[], []]
+
+
+EXAMPLES = {
+    "vllm-metrics": ONE,
+}

@@ -84,3 +84,8 @@ def test_refused(tmp_path):
 def test_what_is_no_count_is_refused(tmp_path, count):
     with pytest.raises(InputError):
         read_files(tmp_path, {"out": COUNTS.replace("num_drafts: 100", f"num_drafts: {count}")})
+
+
+EXAMPLES = {
+    "vllm-offline": COUNTS,
+}

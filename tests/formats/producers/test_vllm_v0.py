@@ -30,3 +30,8 @@ def test_before_the_first_request(tmp_path):
 def test_refused(tmp_path):
     with pytest.raises(InputError, match=r"vllm:spec_decode_draft_acceptance_rate is not a ratio; found 1\.5"):
         read_files(tmp_path, {"m": TEXT.replace("0.642", "1.5")})
+
+
+EXAMPLES = {
+    "vllm-v0-metrics": TEXT,
+}
