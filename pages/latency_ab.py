@@ -5,7 +5,7 @@ import streamlit as st
 from specdash.report.sections import latency as section
 from specdash.schema import Granularity
 from specdash.speed.latency import MEASURES, telling
-from specdash.ui import kept, latency, parts, text
+from specdash.ui import benches, kept, latency, parts, text
 from specdash.ui.dial import Quantity, dial
 from specdash.ui.page import begin, end
 
@@ -21,6 +21,7 @@ MARGIN = Quantity(
 
 selected = begin("Latency A/B", Granularity.LATENCIES)
 kept.restore()
+benches.measuring()
 arms = latency.choose(selected)
 origin = arms.origin(selected)
 if (missing := latency.missing(arms)) is not None:

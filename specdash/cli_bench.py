@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +22,7 @@ from specdash.schema import InputError, legible
 if TYPE_CHECKING:
     from specdash.live.document import Settings
     from specdash.live.endpoint import Endpoint
+    from specdash.live.policy import Policy
     from specdash.live.prompts import Prompt
 
 _CANCELLED = 130
@@ -70,6 +74,7 @@ def _object(ctx: click.Context, param: click.Parameter, given: str | None) -> di
 @click.option("--header", "headers", multiple=True, metavar="'N: V'", callback=_headers, help="Never written down.")
 @click.option("--extra", metavar="JSON", callback=_object, help="Further fields of every request.")
 @click.option("-o", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option("--of-dashboard", is_flag=True, hidden=True, help="Ask no forbidden address; end with standard input.")
 @click.option("--resume", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Go on with a bench.")
 def bench(**given: Any) -> None:
     """Measure a speculating endpoint against a baseline: the same prompts, in turns, every answer timed.
@@ -77,12 +82,24 @@ def bench(**given: Any) -> None:
     Writes one JSON with every reading; ``specdash add`` takes it in. Ctrl-C keeps what was measured, and --resume goes
     on (with the same --prompts).
     """
-    asked = _resumed(given) if given["resume"] else _fresh(given)
-    state = _run(asked, given["headers"])
+    from specdash.live.policy import COMMAND_LINE, Policy
+
+    policy = Policy() if given["of_dashboard"] else COMMAND_LINE
+    if given["of_dashboard"]:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    asked = _resumed(given) if given["resume"] else _fresh(given, policy)
+    state = _run(asked, given["headers"], policy)
     if state == "cancelled":
         sys.exit(_CANCELLED)
     if state != "complete":
         sys.exit(1)
+
+
+def _end_with_parent() -> None:
+    """Cancel, keeping what was measured, when the dashboard that started this is gone."""
+    while os.read(0, 4096):  # not sys.stdin: a thread that waits in it does not let the interpreter end
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 @dataclass
@@ -97,7 +114,7 @@ class _Asked:
     document: dict[str, Any]
 
 
-def _fresh(given: dict[str, Any]) -> _Asked:
+def _fresh(given: dict[str, Any], policy: Policy) -> _Asked:
     from specdash.live import bench as benches
     from specdash.live import document, plan, prompts
     from specdash.live.endpoint import endpoint
@@ -129,7 +146,7 @@ def _fresh(given: dict[str, Any]) -> _Asked:
     named = {plan.SPEC: given["model"], **dict.fromkeys(_baselines(given), given["baseline_model"] or given["model"])}
     unnamed = [at for at in endpoints if named[at.name] is None]
     listed = dict(
-        zip((at.name for at in unnamed), asyncio.run(benches.models_of(unnamed, given["headers"])), strict=True)
+        zip((at.name for at in unnamed), asyncio.run(benches.models_of(unnamed, given["headers"], policy)), strict=True)
     )
     models = [named[at.name] or listed[at.name] for at in endpoints]
     return _Asked(out, found, settings, endpoints, models, document.begin(settings, endpoints, models, found))
@@ -158,7 +175,7 @@ def _resumed(given: dict[str, Any]) -> _Asked:
     return _Asked(out, found, settings, endpoints, [arm["model"] for arm in held["arms"]], held)
 
 
-def _run(asked: _Asked, headers: dict[str, str]) -> str:
+def _run(asked: _Asked, headers: dict[str, str], policy: Policy) -> str:
     """Measure, write the document, print what it comes to; return how it ended."""
     from specdash.live import statistics
     from specdash.live.bench import Bench
@@ -168,7 +185,7 @@ def _run(asked: _Asked, headers: dict[str, str]) -> str:
         _say(note)
     journal = Journal(asked.out, asked.document)
     with _progress() as say:
-        ready = Bench(asked.endpoints, asked.models, asked.prompts, asked.settings, journal, headers, say)
+        ready = Bench(asked.endpoints, asked.models, asked.prompts, asked.settings, journal, headers, say, policy)
         asyncio.run(ready.run())
     found = statistics.runs(journal.document)
     compared = statistics.comparisons(found)

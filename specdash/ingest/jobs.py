@@ -211,7 +211,7 @@ class Jobs:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=_environment(),
+            env=environment(),
         )
         heard: dict[str, Any] = {}
         errors: list[str] = []
@@ -284,8 +284,8 @@ def max_memory(env: dict[str, str]) -> int:
     return int(text)
 
 
-def _environment() -> dict[str, str]:
-    """Return the child's environment, in which it finds this package as it is imported here."""
+def environment() -> dict[str, str]:
+    """Return the environment of a child process, in which it finds this package as it is imported here."""
     root = str(Path(__file__).resolve().parents[2])
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
 

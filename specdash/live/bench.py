@@ -16,7 +16,9 @@ import httpx
 from specdash.live import document as documents
 from specdash.live.document import Journal, Settings
 from specdash.live.endpoint import Endpoint, model_of, reason, small
+from specdash.live.guarded import Guarded
 from specdash.live.plan import Block, blocks
+from specdash.live.policy import COMMAND_LINE, Policy
 from specdash.live.prompts import Prompt
 from specdash.live.request import Measured, measure
 from specdash.schema import InputError
@@ -46,6 +48,7 @@ class Bench:
         journal: Holds the document.
         headers: Sent with every request; never written down.
         say: Told of the progress.
+        policy: Which addresses may be asked.
     """
 
     def __init__(
@@ -57,10 +60,11 @@ class Bench:
         journal: Journal,
         headers: dict[str, str] | None = None,
         say: Say = lambda *_: None,
+        policy: Policy = COMMAND_LINE,
     ) -> None:
         self.endpoints, self.models = list(endpoints), dict(zip((e.name for e in endpoints), models, strict=True))
         self.prompts, self.settings, self.journal, self.say = prompts, settings, journal, say
-        self.headers = headers or {}
+        self.headers, self.policy = headers or {}, policy
         self.total = len(prompts) * len(self.endpoints) * len(settings.concurrency)
         self._done = {(r["concurrency"], r["arm"], r["prompt"]) for r in journal.document["requests"]}
         self._failed: Counter[str] = Counter()
@@ -79,7 +83,7 @@ class Bench:
         document |= {"state": "running", "reason": None}
         try:
             with _cancelled_by(signal.SIGTERM):
-                async with _client(self.headers) as client:
+                async with _client(self.headers, self.policy) as client:
                     for concurrency in self.settings.concurrency:
                         await self._pass(client, concurrency)
             document["state"] = "complete"
@@ -179,12 +183,15 @@ def _cancelled_by(number: signal.Signals) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-def _client(headers: dict[str, str]) -> httpx.AsyncClient:
+def _client(headers: dict[str, str], policy: Policy) -> httpx.AsyncClient:
     """Return a client that adds nothing to what is measured: no compression, no proxy, no redirects."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEEP_ALIVE_S)
     timeout = httpx.Timeout(None, connect=10.0)
     own = {"accept-encoding": "identity", "user-agent": "specdash"}
-    return httpx.AsyncClient(limits=limits, timeout=timeout, headers=own | headers, trust_env=False)
+    transport = None if policy is COMMAND_LINE else Guarded(policy, limits)
+    return httpx.AsyncClient(
+        limits=limits, timeout=timeout, headers=own | headers, trust_env=False, transport=transport
+    )
 
 
 async def _scrape(client: httpx.AsyncClient, at: Endpoint) -> dict[str, Any]:
@@ -202,11 +209,13 @@ async def _scrape(client: httpx.AsyncClient, at: Endpoint) -> dict[str, Any]:
     return {"at": when, "text": "".join(f"{line}\n" for line in kept)}
 
 
-async def models_of(endpoints: Sequence[Endpoint], headers: dict[str, str] | None = None) -> list[str]:
+async def models_of(
+    endpoints: Sequence[Endpoint], headers: dict[str, str] | None = None, policy: Policy = COMMAND_LINE
+) -> list[str]:
     """Return the first model that each endpoint lists.
 
     Raises:
         InputError: One cannot be reached or lists none.
     """
-    async with _client(headers or {}) as client:
+    async with _client(headers or {}, policy) as client:
         return [await model_of(client, at) for at in endpoints]

@@ -72,7 +72,7 @@ def fetch(url: str, policy: Policy, limits: Limits = DEFAULT_LIMITS, *, resolve:
 
 
 async def _follow(asked: Address, policy: Policy, limits: Limits, resolve: Resolve) -> str:
-    numeric = await _resolved(asked, policy, resolve)
+    numeric = await resolved(asked, policy, resolve)
     # Not from the environment: a proxy would resolve the name again.
     async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=limits.seconds) as client:
         at = asked
@@ -86,8 +86,12 @@ async def _follow(asked: Address, policy: Policy, limits: Limits, resolve: Resol
     raise InputError("redirects in circles", file=asked.url)
 
 
-async def _resolved(asked: Address, policy: Policy, resolve: Resolve) -> str:
-    """Return the numeric address to connect to; a host with a forbidden one among several is not asked at all."""
+async def resolved(asked: Address, policy: Policy, resolve: Resolve = resolve) -> str:
+    """Return the numeric address to connect to; a host with a forbidden one among several is not asked at all.
+
+    Raises:
+        InputError: The host is not known, or may not be asked.
+    """
     try:
         found = await resolve(asked.host, asked.port)
     except (OSError, UnicodeError):

@@ -1,11 +1,17 @@
 """The page Latency A/B: the arms it suggests, its judgement, and what it says where there are not two."""
 
+import json
+import time
+
 import pytest
 
 from specdash import ingest
 from specdash.store import Store
+from specdash.ui import benches
+from tests import evaluations
 from tests.app.dashboard import Dashboard
 from tests.formats.producers.reading import TRIMMED
+from tests.live.conftest import Running
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +126,52 @@ def test_a_pace_that_was_not_seen_is_no_observed_speed_up(ids, measured):
 
 def test_without_latencies(empty):
     assert Dashboard({}).page("latency_ab").said()[1].startswith("ℹThe library is empty")
+
+
+@pytest.fixture
+def endpoints():
+    """Two servers, the second of which speculates; they end with the test."""
+    running = [Running("--name", "baseline"), Running("--name", "spec", "--spec", "--speed", "1.5")]
+    yield [server.url for server in running]
+    for server in running:
+        server.kill()
+        server.process.stdout.close()
+
+
+def test_two_endpoints_are_measured_from_the_page(tmp_path, monkeypatch, endpoints):
+    store = Store(tmp_path / "home")
+    store.set_started()
+    bench = evaluations.BUILT["ab"]().write(tmp_path)
+    monkeypatch.setenv("SPECDASH_HOME", str(store.root))
+    monkeypatch.setattr("specdash.ui.hosting.is_shared", lambda: False)
+    shown = Dashboard({"eval": ingest.add(bench, store).id}).page("latency_ab")
+    prompts = "\n".join(
+        json.dumps({"prompt": json.dumps({"ttft": 0.004, "gap": 0.002, "tokens": 9})}) for _ in range(6)
+    )
+    for key, value in (("spec", endpoints[1]), ("base", endpoints[0])):
+        shown.app.text_input(key=f"bench_{key}").set_value(value)
+    shown.app.text_area(key="bench_prompts").set_value(prompts)
+    press(shown, "Measure")
+    assert benches.benches().all(), [s for s in shown.said() if "Not measured" in s]
+    (started,) = benches.benches().all()
+    while started.running:
+        time.sleep(0.1)
+    # Another session, as after a reload, sees it too.
+    again = Dashboard({}).page("latency_ab")
+    assert any(f"Ended: 12 of 12 requests measured. {started.out}" in said for said in again.said())
+    press(again, "Keep and judge")
+    assert len(store.list()) == 2 and not benches.benches().all()
+    assert again.app.selectbox(key="spec").value.startswith("spec @ ")
+    assert any("6 prompts paired" in said for said in again.said())
+
+
+def test_one_that_others_reach_measures_nothing(dashboard, monkeypatch):
+    monkeypatch.setattr("specdash.ui.hosting.is_shared", lambda: True)
+    shown = dashboard("ab").page("latency_ab")
+    assert any(said.startswith("Others can reach this dashboard, so it asks no endpoints") for said in shown.said())
+    assert "Measure" not in [button.label for button in shown.app.button]
+
+
+def press(shown, label):
+    next(button for button in shown.app.button if button.label == label).click().run()
+    assert not shown.app.exception

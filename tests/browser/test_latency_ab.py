@@ -31,7 +31,8 @@ def test_two_arms_are_judged_in_the_measure_of_the_address(tab, open_tab, server
     expect(other.page.locator(".sd-judgement")).to_have_text(said)
     for part in ("html", "[data-testid=stMain]"):
         other.page.wait_for_function(f"document.querySelector('{part}').scrollWidth <= innerWidth")
-    other.switch("counters")
-    other.switch("latency_ab")
-    expect(other.page.locator(".sd-judgement")).to_have_text(said)
-    other.carries(**chosen)
+
+    tab.switch("counters")
+    tab.switch("latency_ab")
+    expect(verdict).to_have_text(said)
+    tab.carries(**chosen)
