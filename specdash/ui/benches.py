@@ -50,8 +50,8 @@ def _forbidden() -> str | None:
 def _form() -> None:
     with st.form("bench", border=False):
         left, right = st.columns(2)
-        left.text_input("With speculation", key="bench_spec", placeholder="http://localhost:8000/v1")
-        right.text_input("Baseline", key="bench_base", placeholder="http://localhost:8001/v1")
+        left.text_input("Endpoint with speculation", key="bench_spec", placeholder="http://localhost:8000/v1")
+        right.text_input("Baseline endpoint", key="bench_base", placeholder="http://localhost:8001/v1")
         st.text_area("Prompts", key="bench_prompts", placeholder="A line each, or a JSON object a line.")
         st.file_uploader("or a file of prompts", type=_FILES, key="bench_file", max_upload_size=16)
         left, middle, right = st.columns(3)
