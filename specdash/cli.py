@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _FOLDERS = ("csv", "parquet")
 _FORMATS = ("text", "json", *_FOLDERS, "html", "markdown", "latex")
+_STDIN = "-"
 _TEXT_WIDTH = 200  # Columns of text output that goes to no terminal: nothing is cut.
 
 
@@ -149,9 +151,9 @@ def report_command(
     preset: str | None,
     options: ingest.Options,
 ) -> None:
-    """Print every number of an evaluation: a zip, a folder, a file, or the id of a stored one. Stores nothing.
+    """Print every number of an evaluation: a zip, a folder, a file, - for stdin, or the id of a stored one.
 
-    Markdown and LaTeX are table 1 of each run; all other formats hold every table.
+    Stores nothing. Markdown and LaTeX are table 1 of each run; all other formats hold every table.
     """
     if fmt in _FOLDERS and out is None:
         raise click.UsageError(f"--format {fmt} needs -o DIR")
@@ -196,16 +198,29 @@ def check_command(source: str, run_name: str | None, fmt: str, options: ingest.O
 @contextmanager
 def _evaluation(source: str, library: Store, options: ingest.Options) -> Iterator[Evaluation]:
     """Give the evaluation that a path or an id names."""
-    path = Path(source)
-    if not path.exists() and source in library:
+    if source != _STDIN and not Path(source).exists() and source in library:
         if options.as_dict():
             raise click.UsageError("--set goes with a path: a stored evaluation has its settings already")
         yield ingest.checked(library.open(source))
         return
-    if not path.exists():
-        raise InputError("neither a file or folder nor the id of a stored evaluation", found=source)
-    with tempfile.TemporaryDirectory(prefix="specdash-") as workspace, _progress() as progress:
-        yield ingest.read(path, Path(workspace), options=options, limits=_limits(), progress=progress)
+    with _file(source) as path:
+        if not path.exists():
+            raise InputError("neither a file or folder nor the id of a stored evaluation", found=source)
+        with tempfile.TemporaryDirectory(prefix="specdash-") as workspace, _progress() as progress:
+            yield ingest.read(path, Path(workspace), options=options, limits=_limits(), progress=progress)
+
+
+@contextmanager
+def _file(source: str) -> Iterator[Path]:
+    """Give the path that a user names; what comes in on stdin becomes a file."""
+    if source != _STDIN:
+        yield Path(source)
+        return
+    with tempfile.TemporaryDirectory(prefix="specdash-") as folder:
+        path = Path(folder) / "stdin"
+        with path.open("wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        yield path
 
 
 @contextmanager
@@ -275,15 +290,15 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None] | None]:
 
 
 @cli.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @click.option("--keep-original", is_flag=True, help="Keep a copy of the input in the library.")
 @_said
-def add(paths: tuple[Path, ...], keep_original: bool, options: ingest.Options) -> None:
+def add(paths: tuple[str, ...], keep_original: bool, options: ingest.Options) -> None:
     """Add evaluations to the library and print their ids. One that is there already stays as it is."""
     library, failed = Store(home()), False
-    for path in paths:
+    for source in paths:
         try:
-            with _progress() as progress:
+            with _file(source) as path, _progress() as progress:
                 evaluation = ingest.add(
                     path,
                     library,

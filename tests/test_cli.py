@@ -16,6 +16,7 @@ from specdash import __version__
 from specdash.cli import cli
 from tests.ingest import synthetic
 from tests.ingest.synthetic import MIDDLE_AND_END, Shape, write, zipped
+from tests.live.counting import steady
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "data" / "reference.zip"
@@ -34,8 +35,8 @@ def home(tmp_path):
 def run(home, monkeypatch):
     """Run a command on a library of the test's own; returns its result."""
 
-    def invoke(*arguments, code=0):
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], env={"SPECDASH_HOME": str(home)})
+    def invoke(*arguments, code=0, stdin=None):
+        result = CliRunner().invoke(cli, [str(a) for a in arguments], stdin, env={"SPECDASH_HOME": str(home)})
         if result.exception and not isinstance(result.exception, SystemExit):
             raise result.exception
         assert result.exit_code == code, result.stderr
@@ -517,3 +518,11 @@ def test_nothing_is_left_in_the_temporary_folder(home, packed, tmp_path):
     ended = program("-m", "specdash", "report", str(packed), home=home, env={"TMPDIR": str(temporary)})
     assert ended.returncode == 0
     assert below(temporary) == []
+
+
+def test_what_comes_in_on_stdin_is_a_file(run):
+    scrape = steady(45)
+    row = json.loads(run("report", "-", "--format", "json", stdin=scrape).stdout)["runs"][0]["datasets"][-1]
+    assert (row["steps"], row["tau"]) == (45, 3.0)
+    assert run("add", "-", stdin=scrape).stdout.split()[1] == "stdin"
+    assert "stdin: is empty" in run("report", "-", stdin="", code=1).stderr

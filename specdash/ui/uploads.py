@@ -2,39 +2,72 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 import streamlit as st
 
+from specdash.ingest.bundle import bundle
 from specdash.ingest.jobs import Job, State
 from specdash.ui import asking, library, selection, text
 
-_TYPES = ["zip", "csv", "tsv", "gz", "parquet", "json", "jsonl", "ndjson", "txt", "log", "prom", "sse", "yaml", "yml"]
 _ROUND = "_upload_round"
 _CHUNK = 1 << 20
+_PASTED = "pasted.txt"
 _STAGES = {"hash": "Checking", "extract": "Unpacking"}
 _SEEN = "_seen_jobs"
 _OPENED = "_opened_job"
 
 
 def uploader() -> None:
-    """Show the drop zone; a dropped file becomes a job at once. A library that is read-only has none."""
+    """Show where files are dropped and text is pasted, which become jobs at once; a read-only library has neither."""
     if library.store().read_only:
         return
     round_ = st.session_state.setdefault(_ROUND, 0)
+    # Any name will do: what a file is, its content decides.
     uploaded = st.file_uploader(
-        "Add an evaluation: a zip of logs, or a single log",
-        type=_TYPES,
+        "Add an evaluation: a zip of logs, a log, or several files that belong together",
         key=f"upload{round_}",
-        accept_multiple_files=False,
+        accept_multiple_files=True,
     )
-    if uploaded is None:
+    _paste()
+    if not uploaded:
         return
-    library.jobs().submit(uploaded.name, _chunks(uploaded))
+    for name, chunks in _evaluations(uploaded):
+        library.jobs().submit(name, chunks)
     # A new key empties the drop zone and lets the server drop the bytes.
     st.session_state[_ROUND] = round_ + 1
     st.rerun()
+
+
+def _paste() -> None:
+    place = st.popover("Paste text", icon=":material/content_paste:", key="paste-text")
+    with place, st.form("paste", clear_on_submit=True, border=False):
+        pasted = st.text_area(
+            "Text of a file",
+            height=160,
+            placeholder="Lines of a server's log, a scrape of /metrics, an answer as JSON, a CSV …",
+        )
+        if st.form_submit_button("Add the text") and pasted.strip():
+            library.jobs().submit(_PASTED, [pasted.encode("utf-8", "replace")])
+
+
+def _evaluations(uploaded: list[Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield name and bytes of each evaluation: every zip is one, all other files together are one."""
+    files = []
+    for file in uploaded:
+        if zipfile.is_zipfile(file):
+            file.seek(0)
+            yield file.name, _chunks(file)
+        else:
+            file.seek(0)
+            files.append(file)
+    if len(files) == 1:
+        yield files[0].name, _chunks(files[0])
+    elif files:
+        first, *others = sorted(file.name for file in files)
+        yield f"{first} and {len(others)} more.zip", bundle((file.name, _chunks(file)) for file in files)
 
 
 def _chunks(uploaded: Any) -> Iterator[bytes]:

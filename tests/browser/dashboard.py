@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, expect
@@ -155,8 +156,8 @@ class Dashboard:
         """The sidebar's list of datasets."""
         return self.page.locator(".st-key-ds")
 
-    def upload(self, path: str) -> None:
-        """Drop a file into the drop zone, after opening the part of the page that holds it."""
+    def upload(self, path: Path | list[Path]) -> None:
+        """Drop a file, or several at once, into the drop zone, after opening the part of the page that holds it."""
         drop = self.page.locator('input[type="file"]')
         if not drop.count():
             self.library()

@@ -13,6 +13,7 @@ from specdash.store import Store
 from tests import evaluations
 from tests.browser.conftest import watched
 from tests.browser.dashboard import eventually
+from tests.live.counting import steady
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,26 @@ def test_an_upload_ends_in_the_library_and_can_be_opened(upload_server, overview
     expect(card).to_have_count(0)
     expect(overview.table("Acceptance length", 5)).to_be_visible()
     overview.carries(eval=upload_server.store.list()[-1].id)
+
+
+def test_files_that_are_dropped_together_and_text_that_is_pasted(upload_server, overview, tmp_path):
+    scrapes = {"before": steady(10), "after": steady(70)}
+    for name, scrape in scrapes.items():
+        (tmp_path / f"metrics_{name}.prom").write_text(scrape)
+    overview.upload(sorted(tmp_path.glob("*.prom")))
+    card = overview.job("metrics_after.prom and 1 more.zip")
+    expect(card.get_by_text("Read and stored.")).to_be_visible()
+    card.get_by_role("button", name="Open").click()
+    assert overview.cells("Acceptance length")[-1][2:4] == ["60", "3"]
+    overview.library()
+    overview.page.get_by_role("button", name="Paste text").click()
+    overview.page.get_by_label("Text of a file").fill(steady(45))
+    overview.page.get_by_role("button", name="Add the text").click()
+    card = overview.job("pasted.txt")
+    expect(card.get_by_text("Read and stored.")).to_be_visible()
+    card.get_by_role("button", name="Open").click()
+    expect(overview.title).to_have_text("pasted")
+    assert overview.cells("Acceptance length")[-1][2:4] == ["45", "3"]
 
 
 def test_a_log_that_cannot_be_says_where_and_changes_nothing(upload_server, overview, tmp_path):
