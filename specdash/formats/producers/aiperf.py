@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specdash.formats import acceptance, aggregate, counting, jsonlines, peek
+from specdash.formats import acceptance, aggregate, aiperf_csv, counting, jsonlines, peek
 from specdash.formats.base import File, read_json
 from specdash.formats.collect import Responses, histogram, number, numbers, scalars, whole
 from specdash.formats.producer import Context, Producer, Together
@@ -75,8 +75,14 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
     servers = [file for file in files if _is_server(file)]
     summaries = [file for file in files if _is_summary(file)]
     config = {name: value for file in (*servers, *summaries) for name, value in _settings(read_json(file)).items()}
+    tables = [file for file in files if aiperf_csv.holds(file)]
     runs, nothing = [], []
-    for read, found in ((_records, records), (_summary, [] if records else summaries), (_server, servers)):
+    for read, found in (
+        (_records, records),
+        (_summary, [] if records else summaries),
+        (_table, [] if records or summaries else tables),
+        (_server, servers),
+    ):
         try:
             runs += [read(found, context)] if found else []
         except NothingToRead as problem:
@@ -267,6 +273,11 @@ def _summary(files: Sequence[File], context: Context) -> Run:
     return replace(run, printed=(stored,) if stored["decimals"] else ())
 
 
+def _table(files: Sequence[File], context: Context) -> Run:
+    """Read the sums of a run from their table; see aiperf_csv."""
+    return replace(aiperf_csv.read(files, context), semantics=_OF_SUMMARY)
+
+
 _TOTALS = ("spec_decode_steps", "draft_tokens", "accepted_draft_tokens")
 
 
@@ -306,7 +317,7 @@ PRODUCERS = (
         key="aiperf",
         tool="AIPerf",
         what="artifact directory",
-        looks=lambda file: _is_records(file) or _is_server(file) or _is_summary(file),
+        looks=lambda file: _is_records(file) or _is_server(file) or _is_summary(file) or aiperf_csv.holds(file),
         read=_read,
         semantics=_SEMANTICS,
         together=Together.FOLDER,

@@ -156,11 +156,11 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
     for file in files:
         reading.take(file)
     if not len(reading.responses):
-        found = f"{reading.warm} warm-up samples" if reading.warm else None
+        found = f"warm-up samples alone: {reading.warm}" if reading.warm else None
         raise NothingToRead("no sample has acceptance lengths", file=path, found=found)
     warnings = context.without_k(path, _WHY) if reading.k is None else []
     if reading.warm:
-        said = f"{reading.warm:,} warm-up samples are left out, as in the file's own summary"
+        said = f"warm-up samples are left out, as in the file's own summary: {reading.warm:,}"
         warnings.append(RunWarning("warmup_left_out", said))
     reading.responses.warnings += warnings
     run = reading.responses.run("", reading.k, reading.config, k_listed=False)

@@ -144,9 +144,9 @@ def _read_samples(files: Sequence[File], context: Context) -> list[Run]:
         drafting = Drafting(None, steps, None, accepted)
         responses.add(f"{dataset}/{prompt}", drafting, dataset=dataset, prompt=prompt, line=row.line)
     if not len(responses):
-        raise NothingToRead("holds no sample", file=files[0].path, found=f"{warm} warm-up samples")
+        raise NothingToRead("holds no sample", file=files[0].path, found=f"warm-up samples alone: {warm}")
     if warm:
-        responses.warnings.append(RunWarning("warmup_left_out", f"{warm:,} warm-up samples are left out"))
+        responses.warnings.append(RunWarning("warmup_left_out", f"warm-up samples are left out: {warm:,}"))
     if unsure:
         said = f"the accepted tokens of {unsure:,} samples do not follow from a length of two decimals"
         responses.warnings.append(RunWarning("accepted_unknown", said))

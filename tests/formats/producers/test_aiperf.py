@@ -11,6 +11,7 @@ from tests.formats.producers.reading import (
     codes,
     counts,
     only,
+    outcome,
     read,
     read_files,
     recognised,
@@ -145,6 +146,26 @@ def test_refused(tmp_path, change, message):
         read_files(tmp_path, {"p.jsonl": lines(RECORD, RECORD | change)})
     assert message in str(error.value) or "a record has no metadata" in str(error.value)
     assert error.value.line == 2
+
+
+TABLE = (
+    "Metric,avg,min,max,sum,p1,p50,std\nAcceptance Length (ratio),4.91,3.10,5.33,176.75,3.22,5.33,0.64\n\n"
+    "Metric,Value\nRequest Count,1.00\nOverall Draft Acceptance Rate (%),58.33\n"
+    "Token-Weighted Acceptance Length (ratio),2.75\nTotal Accepted Draft Tokens (tokens),7.00\n"
+    "Total Draft Tokens (tokens),12.00\nTotal Spec Decode Steps,4.00\n"
+)
+
+
+def test_the_table_where_there_is_nothing_else(tmp_path):
+    assert recognised(tmp_path, TABLE, "x.csv") == ["aiperf"]
+    run = only(read_files(tmp_path, {"profile_export_aiperf.csv": TABLE}))
+    assert (row(run)["steps"], row(run)["drafted"], row(run)["accepted"], row(run)["responses"]) == (4, 12, 7, 1)
+    assert (row(run)["per_position"], outcome(run, "stored_ratios")) == (None, "pass")
+    assert list(read_files(tmp_path / "b", {"x.json": json.dumps(SUMMARY), "x.csv": TABLE})) == ["eval"]
+    with pytest.raises(NothingToRead):
+        read_files(tmp_path / "c", {"x.csv": TABLE.split("\n\n")[0] + "\n"})
+    with pytest.raises(InputError, match=r"Total Draft Tokens is not a count; found 12\.50"):
+        read_files(tmp_path / "d", {"x.csv": TABLE.replace("12.00", "12.50")})
 
 
 REPORT = "Model,coding,math,Overall\nm,4.71,4.14,4.43\nn,5.01,,5.01\n"

@@ -30,9 +30,11 @@ COUNTED = {
     "medusa-mtbench/*.jsonl": (17058, ANY),
     "mlx-vlm-pr1788/timings_part.json": (30, 81),
     "own-aiperf/ngram_chat_stream_c4_t0/profile_export.jsonl": (711, 2715),
+    "own-aiperf/ngram_chat_stream_c4_t0/profile_export_aiperf.csv": (711, 2715),
     "own-aiperf/ngram_chat_stream_c4_t0/profile_export_aiperf.json": (711, 2715),
     "own-aiperf/ngram_chat_stream_c4_t0/server_metrics_export.json": (711, 2715),
     "own-aiperf/ngram_chat_stream_c4_t1_cancel/profile_export.jsonl": (847, 0),
+    "own-aiperf/ngram_chat_stream_c4_t1_cancel/profile_export_aiperf.csv": (847, 0),
     "own-aiperf/ngram_chat_stream_c4_t1_cancel/profile_export_aiperf.json": (847, 0),
     "own-aiperf/ngram_chat_stream_c4_t1_cancel/server_metrics_export.json": (980, 0),  # cancelled ones count there
     "own-aiperf/speed_bench_ngram/run_coding/profile_export.jsonl": (242, 899),
@@ -111,8 +113,10 @@ BASELINES = {
 
 # Files that hold nothing on acceptance: of a baseline, an answer without metrics, one counter of several.
 NOTHING = {
+    "own-aiperf/baseline_chat_stream_c1_t0/profile_export_aiperf.csv",
     "own-aiperf/baseline_chat_stream_c1_t0/profile_export_aiperf.json",
     "own-aiperf/baseline_chat_stream_c1_t0/server_metrics_export.json",
+    "own-aiperf/baseline_chat_stream_c4_t0/profile_export_aiperf.csv",
     "own-aiperf/baseline_chat_stream_c4_t0/profile_export_aiperf.json",
     "own-aiperf/baseline_chat_stream_c4_t0/server_metrics_export.json",
     "own-aiperf/speed_bench_ngram/speed_bench_report_throughput.csv",
@@ -130,10 +134,6 @@ NOTHING = {
 ELSEWHERE = {"llamacpp-server-logs/server_lines.log", "vllm-log-v0-issues/v0_and_early_v1_lines.log"}
 FOREIGN = {
     "aiperf-speedbench-console/numbers_only_not_the_layout.txt",
-    "own-aiperf/baseline_chat_stream_c1_t0/profile_export_aiperf.csv",
-    "own-aiperf/baseline_chat_stream_c4_t0/profile_export_aiperf.csv",
-    "own-aiperf/ngram_chat_stream_c4_t0/profile_export_aiperf.csv",
-    "own-aiperf/ngram_chat_stream_c4_t1_cancel/profile_export_aiperf.csv",
     "own-vllm-bench/baseline_c4_t0.stdout.txt",
     "own-vllm-ngram/cmd.txt",
     "own-vllm-ngram/responses/20_error_prompt_too_long_400.response.json",

@@ -93,7 +93,7 @@ def test_refused(tmp_path, samples, said):
 
 
 def test_nothing_but_warm_up(tmp_path):
-    with pytest.raises(NothingToRead, match="no sample has acceptance lengths; found 1 warm-up samples"):
+    with pytest.raises(NothingToRead, match="no sample has acceptance lengths; found warm-up samples alone: 1"):
         read_files(tmp_path, {"r.json": result(SAMPLES[:1])})
 
 
