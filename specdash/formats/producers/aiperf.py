@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from specdash.formats import acceptance, aggregate, aiperf_csv, counting, jsonlines, peek
+from specdash.formats import acceptance, aggregate, aiperf_sums, counting, jsonlines, peek
 from specdash.formats.base import File, read_json
-from specdash.formats.collect import Responses, histogram, number, numbers, scalars, whole
+from specdash.formats.collect import Responses, number, numbers, scalars, whole
 from specdash.formats.producer import Context, Producer, Together
 from specdash.formats.scrapes import Series
 from specdash.schema import (
@@ -75,14 +75,10 @@ def _read(files: Sequence[File], context: Context) -> list[Run]:
     servers = [file for file in files if _is_server(file)]
     summaries = [file for file in files if _is_summary(file)]
     config = {name: value for file in (*servers, *summaries) for name, value in _settings(read_json(file)).items()}
-    tables = [file for file in files if aiperf_csv.holds(file)]
+    tables = [file for file in files if aiperf_sums.is_table(file)]
     runs, nothing = [], []
-    for read, found in (
-        (_records, records),
-        (_summary, [] if records else summaries),
-        (_table, [] if records or summaries else tables),
-        (_server, servers),
-    ):
+    sums = [] if records else summaries or tables
+    for read, found in ((_records, records), (_summary, sums), (_server, servers)):
         try:
             runs += [read(found, context)] if found else []
         except NothingToRead as problem:
@@ -241,49 +237,7 @@ def _times(
 
 def _summary(files: Sequence[File], context: Context) -> Run:
     """Read the sums of a run without its records."""
-    file = files[0]
-    found = read_json(file)
-    totals = {name: _average(found, f"total_{name}", file) for name in _TOTALS}
-    steps, drafted, accepted = (whole(totals[name], name, file.path) for name in _TOTALS)
-    if not steps or accepted is None:
-        raise NothingToRead("the summary holds no drafting", file=file.path)
-    pooled = histogram(found.get("pooled_spec_decode_acceptance_histogram"), "histogram", file.path)
-    hits = None
-    if pooled and sum(pooled.values()) == steps:
-        hits = [sum(n for j, n in pooled.items() if j > i) for i in range(max(pooled))]
-    row = aggregate.row(
-        context.dataset,
-        file.path,
-        steps=steps,
-        drafted=drafted,
-        accepted=accepted,
-        per_position=hits or None,
-        responses=whole(_average(found, "request_count", file), "request_count", file.path),
-    )
-    # A histogram does not show positions that nothing was accepted at, so its length need not be K.
-    row["block"] = None if drafted is None or context.k is None or drafted != context.k * steps else row["block"]
-    weighted, rate = "spec_decode_token_weighted_acceptance_length", "spec_decode_overall_draft_acceptance_rate"
-    percent = _average(found, rate, file)
-    stored = aggregate.stored(
-        context.dataset,
-        tau=(weighted, _average(found, weighted, file)),
-        acceptance_ratio=(rate, None if percent is None else percent / 100),
-    )
-    run = aggregate.run("summary", [row], context.k, semantics=_OF_SUMMARY)
-    return replace(run, printed=(stored,) if stored["decimals"] else ())
-
-
-def _table(files: Sequence[File], context: Context) -> Run:
-    """Read the sums of a run from their table; see aiperf_csv."""
-    return replace(aiperf_csv.read(files, context), semantics=_OF_SUMMARY)
-
-
-_TOTALS = ("spec_decode_steps", "draft_tokens", "accepted_draft_tokens")
-
-
-def _average(found: Mapping[str, Any], name: str, file: File) -> float | None:
-    entry = found.get(name)
-    return number(entry.get("avg") if isinstance(entry, dict) else entry, name, file.path)
+    return replace(aiperf_sums.read(files[0], context), semantics=_OF_SUMMARY)
 
 
 def _server(files: Sequence[File], context: Context) -> Run:
@@ -317,7 +271,7 @@ PRODUCERS = (
         key="aiperf",
         tool="AIPerf",
         what="artifact directory",
-        looks=lambda file: _is_records(file) or _is_server(file) or _is_summary(file) or aiperf_csv.holds(file),
+        looks=lambda file: _is_records(file) or _is_server(file) or _is_summary(file) or aiperf_sums.is_table(file),
         read=_read,
         semantics=_SEMANTICS,
         together=Together.FOLDER,
