@@ -122,6 +122,7 @@ def test_html(loaded):
     assert [row[head] for head in ("prompts", "speed-up", "from", "to", "t", "df", "p", "judgement")] == [
         "48", "2.245", "1.947", "2.588", "11.43", "47", "3.6e-15", "faster",
     ]  # fmt: skip
+    assert [*page.table("Percentiles")] == ["end to end per token"]  # the measure that can be judged
     assert [*page.table("Arms")] == ["baseline", "with speculation"]
     said = " ".join(page.texts)
     assert "Without a baseline no speed-up can be claimed." in said  # of the baseline itself

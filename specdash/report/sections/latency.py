@@ -46,13 +46,14 @@ def comparison(every: Sequence[Compared], chosen: Compared, by_dataset: Mapping[
 
 
 def latency(subject: Subject) -> list[Part]:
-    """Return the latencies of a run and, where its evaluation holds its baseline, how it compares in TPOT."""
+    """Return the latencies of a run and, where its evaluation holds its baseline, how it compares with that."""
     own = of_run(subject)
     if not subject.compared:
         return [Note(NO_BASELINE), own]
     verdicts = telling(subject.compared)
     said = [Note(text) for text in (*(v.headline for v in verdicts), *(note.message for note in verdicts[0].notes))]
-    return [own, *said, *comparison(subject.compared, subject.compared[0], {})]
+    chosen = next(one for one in subject.compared if one[1] is verdicts[-1])
+    return [own, *said, *comparison(subject.compared, chosen, {})]
 
 
 def _table(table: Table, rows: list[Row], heading: str | None = None) -> TablePart:
