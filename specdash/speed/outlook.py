@@ -104,10 +104,10 @@ def _at(row: Row, k: int, at: int) -> tuple[float | None, list[float] | None]:
     """Return τ(K′) of a row and its interval."""
     if at == 0:
         return 1.0, None
+    if at == k:  # Counters may have this interval alone.
+        return row.get("tau"), row.get("tau_ci")
     cut, ends = row.get("tau_at_k"), row.get("tau_at_k_ci")
-    if not cut:
-        return (row.get("tau"), row.get("tau_ci")) if at == k else (None, None)
-    return cut[at - 1], ends[at - 1] if ends else None
+    return cut[at - 1] if cut else None, ends[at - 1] if ends else None
 
 
 def _intervals(row: Row, rate: Floats, gain: Floats, ceiling: float | None, k: int, block: int) -> dict[str, Any]:

@@ -168,3 +168,13 @@ def test_without_a_block_length_the_bound_alone_is_shown(ids, tmp_path):
         assert shown.tables()[0][0]["RTT 50 ms"] == pytest.approx(2 * 2.2 / (20 * 0.050))
     finally:
         store.remove(entry.id)
+
+
+def test_the_answer_says_how_sure_it_is(dashboard):
+    """10 stages of 12.5 ms: 8 tok/s for each token of τ, whose interval is 3.78 to 3.89."""
+    said = dashboard("reference").page("throughput").said()
+    assert any(text.endswith("95% over prompts: 30.26 to 31.09 tok/s, 3.78 to 3.89×") for text in said)
+    lent = dashboard("reference", run="7_draft").page("throughput").said()
+    assert any("95% over prompts, borrowed from the run 7_draft_best_of_10: " in text for text in lent)
+    plain = dashboard("reference", ci="false").page("throughput").said()
+    assert not any("95%" in text for text in plain)

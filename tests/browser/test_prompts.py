@@ -44,12 +44,13 @@ def test_what_is_looked_at_comes_back_with_the_page(tab, library):
 
 def test_a_click_on_a_row_looks_at_its_prompt(tab, library):
     tab.open("prompts", eval=library.ids["thirty"])
-    expect(figure(tab, STRIP)).to_be_visible()  # Below the table: nothing moves it any more.
-    first, *rows = tab.cells("Prompts")[1:]
-    wanted = f"{rows[1][first.index('dataset') if 'dataset' in first else 1]}"
+    expect(figure(tab, STRIP)).to_be_visible()  # It stands below the table: nothing moves that any more.
+    head, *rows = tab.cells("Prompts")
+    third = dict(zip(head, rows[2], strict=False))
     canvas = tab.table("Prompts", 60).locator("canvas").first
     canvas.click(position={"x": 20, "y": 35 * 3 + 17}, force=True)
-    expect(prompt(tab)).to_have_value(wanted)
+    expect(prompt(tab)).to_have_value(f"{third['dataset']} · {third['prompt']}")
+    tab.carries(eval=library.ids["thirty"], prompt=f"{third['dataset']} · {third['prompt']}")
 
 
 def test_another_copy_has_other_steps(tab, library):

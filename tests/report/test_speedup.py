@@ -186,5 +186,7 @@ def test_cards_carry_intervals():
     assert [reading.interval for reading in shown["α"].corrected] == ["0.360 to 0.440", "0.680 to 0.720"]
     assert shown["Tokens per step"].corrected[0].interval == "2.800 to 3.200"
     assert all(card.documented.interval == "" for card in shown.values())
+    lent = cards(ROW | {"interval_from": "other"}, own(ROW, 5, 5), Drafting(k=5, c=0.2))
+    assert {card.title: card for card in lent}["Speed-up"].corrected[1].interval == "2.333 to 2.667, borrowed"
     bare = {key: value for key, value in ROW.items() if not key.endswith("_ci")}
     assert all(r.interval == "" for card in cards(bare, own(bare, 5, 5), Drafting(k=5)) for r in card.corrected)

@@ -45,6 +45,15 @@ def test_a_lap_that_takes_no_time_has_no_speed_and_no_interval():
     assert row["tau_block_ci"] == [3.5, 4.6]
 
 
+def test_counters_that_borrow_the_interval_of_the_whole_block():
+    borrowed = ROW | {"tau_at_k_ci": None}
+    (row,) = at_block([borrowed], Pipeline(stages=10, rtt_ms=25), 2, 2)
+    assert row["tok_s_ci"] == pytest.approx([28, 36.8]) and row["speedup_ci"] == pytest.approx([3.5, 4.6])
+    assert row["tok_s_at_k_ci"] == [None, None, pytest.approx([28, 36.8])]
+    (shorter,) = at_block([borrowed], Pipeline(stages=10, rtt_ms=25), 2, 1)
+    assert shorter["tok_s_ci"] is shorter["tau_block_ci"] is None
+
+
 def test_many_streams():
     """Eight streams, a lap of 125 ms without compute: 64 τ tokens per second together, never busy."""
     (row,) = filled([ROW], Pipeline(stages=10, rtt_ms=25, streams=8), 2, 2)

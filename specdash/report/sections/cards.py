@@ -60,7 +60,7 @@ def cards(row: Row, of: Own, drafting: Drafting) -> list[Card]:
         of: What it says at the block length of ``drafting``.
         drafting: The drafter.
     """
-    found = [_alpha(row, of), _tokens(of), _speedup(of, drafting), _break_even(drafting)]
+    found = [_alpha(row, of), _tokens(row, of), _speedup(row, of, drafting), _break_even(drafting)]
     return [*found, _efficiency(of, drafting)] if drafting.observed is not None else found
 
 
@@ -68,8 +68,11 @@ def _number(value: float | None, decimals: int = 3) -> str:
     return UNDEFINED if value is None else text.number(value, decimals)
 
 
-def _interval(ends: Sequence[float] | None, decimals: int = 3) -> str:
-    return "" if ends is None else f"{_number(ends[0], decimals)} to {_number(ends[1], decimals)}"
+def _interval(row: Row, ends: Sequence[float] | None) -> str:
+    """Return an interval as shown: where its run has none of its own, with the word for that."""
+    if ends is None:
+        return ""
+    return f"{_number(ends[0])} to {_number(ends[1])}{', borrowed' if row.get('interval_from') else ''}"
 
 
 def _alpha(row: Row, of: Own) -> Card:
@@ -84,21 +87,21 @@ def _alpha(row: Row, of: Own) -> Card:
                 _number(of.ratio),
                 r"\frac{\sum a}{\sum K}",
                 "vLLM, V1 counters",
-                _interval(ratio_ends),
+                _interval(row, ratio_ends),
             ),
             Reading(
                 forms.IMPLIED_ALPHA,
                 _number(implied),
                 r"\frac{1 - \alpha^{K+1}}{1 - \alpha} = \tau",
                 "Leviathan et al. 2023, eq. 1",
-                _interval(ends),
+                _interval(row, ends),
             ),
         ),
         "The ratio only relabels τ and falls with k; the chance that a draft token is accepted is another number.",
     )
 
 
-def _tokens(of: Own) -> Card:
+def _tokens(row: Row, of: Own) -> Card:
     inverted = of.tau / (of.tau - 1) if of.tau > 1 else None
     formula = r"\frac{\text{emitted}}{\text{accepted}} = \frac{\tau}{\tau - 1}"
     return Card(
@@ -110,14 +113,14 @@ def _tokens(of: Own) -> Card:
                 _number(of.tau),
                 r"1 + \frac{\text{accepted}}{\text{drafts}}",
                 "vLLM, V1 counters",
-                _interval(of.ends(lambda tau: tau, by_drafted=False)),
+                _interval(row, of.ends(lambda tau: tau, by_drafted=False)),
             ),
         ),
         "The documented ratio falls as drafts get better; it is right at τ = 2 alone.",
     )
 
 
-def _speedup(of: Own, drafting: Drafting) -> Card:
+def _speedup(row: Row, of: Own, drafting: Drafting) -> Card:
     c = drafting.c
     return Card(
         "Speed-up",
@@ -128,14 +131,14 @@ def _speedup(of: Own, drafting: Drafting) -> Card:
                 _number(ar_speedup(of, c)),
                 r"\frac{\tau}{1 + \bar{K}c}",
                 AUTOREGRESSIVE.source,
-                _interval(ar_ends(of, c)),
+                _interval(row, ar_ends(of, c)),
             ),
             Reading(
                 BLOCK.label,
                 _number(block_speedup(of, c)),
                 r"\frac{\tau}{1 + c}",
                 BLOCK.source,
-                _interval(block_ends(of, c)),
+                _interval(row, block_ends(of, c)),
             ),
         ),
         "A step costs more by what drafting costs: that divides the tokens, it cannot be subtracted from them.",

@@ -57,7 +57,9 @@ def _interval(row: Row) -> str:
     speed, gain = row["tok_s_ci"], row["speedup_ci"]
     if not speed or not gain:
         return ""
-    return f"; {LEVEL:.0%} over prompts: {speed[0]:,.2f} to {speed[1]:,.2f} tok/s, {gain[0]:,.2f} to {gain[1]:,.2f}×"
+    whose = f", borrowed from the run {row['interval_from']}" if row.get("interval_from") else ""
+    ends = f"{speed[0]:,.2f} to {speed[1]:,.2f} tok/s, {gain[0]:,.2f} to {gain[1]:,.2f}×"
+    return f"; {LEVEL:.0%} over prompts{whose}: {ends}"
 
 
 def bound_alone(selected: Selection) -> None:
