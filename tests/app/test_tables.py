@@ -27,9 +27,9 @@ class Cell:
         return self.value(row)
 
     def margin(self, row):
-        """Half the width of the interval."""
+        """Half the width of the interval; all of it where it reaches to one side only."""
         ends = self.ends(row)
-        return None if ends is None else (ends[1] - ends[0]) / 2
+        return None if ends is None else (ends[1] - ends[0]) / (1 if self(row) in ends else 2)
 
 
 def scaled(value, scale):
