@@ -3,12 +3,12 @@
 import streamlit as st
 
 from specdash.report import sections
-from specdash.ui import link, page, parts
+from specdash.ui import kept, page, parts
 
 selected = page.begin_section(sections.STEP_OUTCOMES)
 parts.show(selected, sections.step_outcomes(selected.subject))
 st.subheader(sections.GEOMETRIC)
+kept.restore()
 choices = sections.geometric_choices(selected.subject)
-link.default("fit", next(iter(choices)))
-chosen = st.selectbox("Of", list(choices), key="fit", bind="query-params")
+chosen = kept.choice("Of", list(choices), "fit")
 parts.show(selected, [sections.geometric_fit(*choices[chosen])])

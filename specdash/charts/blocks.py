@@ -23,6 +23,7 @@ Reading = Literal["tau_at_k", "tau_at_k_km"]
 
 _GAIN = "Gain p<sub>i</sub> of draft position i<br>(0 = first drafted token)<br>(tokens/step)"
 
+_NAMED = 3  # measured curves that a caption names
 _MEASURED_NAME = 34  # characters of a name in the legend: what tells curves apart is at the end, as a rule
 
 _HOVER = text.hover("τ(K′ = %{x}) = %{y:.3f} tokens/step%{customdata[0]}", "%{meta[1]}", name="meta")
@@ -158,7 +159,10 @@ def _measured_caption(measured: Sequence[Measured], drawn: Sequence[Series], rea
     ]
     if not apart:
         return "Open marks are measured, of another workload." if measured else ""
-    return f"Open marks are measured; implied is off by {text.spread(apart, 1, signed=True, percent=True)}."
+    alone = list(dict.fromkeys(text.plain(m.name) for m in measured if m.dataset not in rows))
+    named = f"{', '.join(alone[:_NAMED])}{' and more' if alone[_NAMED:] else ''}"
+    elsewhere = f" {named}: another workload." if alone else ""
+    return f"Open marks are measured; implied is off by {text.spread(apart, 1, signed=True, percent=True)}.{elsewhere}"
 
 
 def _data(curves: Sequence[Line], measured: Sequence[Measured]) -> pl.DataFrame:

@@ -23,7 +23,8 @@ def tell(what: str, asked: str, shown: str, place: DeltaGenerator | None = None)
         place: Where to tell it, for a control that may be folded away; here when None.
     """
     with place or nullcontext():
-        text.notice(f"{what} cannot be {text.short(asked, 60)}, as this link says; it is {shown} here.", "error")
+        said = text.short(asked, 60) or "empty"
+        text.notice(f"{what} cannot be {said}, as this link says; it is {shown} here.", "error")
 
 
 def switch(label: str, default: bool, key: str, help: str, told: DeltaGenerator | None = None) -> bool:
@@ -75,6 +76,21 @@ def choice(
     value = show(label, options, index, key=key, bind="query-params", on_change=on_change, help=help, **row)
     note(key, value, default)
     return value
+
+
+def told(label: str, options: Sequence[str], key: str, default: str) -> None:
+    """Tell of a link that names what a choice of several does not offer; called before the choice is shown.
+
+    Args:
+        label: What is chosen.
+        options: What there is, as the address spells it.
+        key: Name in the address.
+        default: Choice where the link names nothing that there is.
+    """
+    said = [value for value in st.query_params.get_all(key) if value]
+    there = [value for value in said if value in options]
+    if len(there) < len(said):
+        tell(label, ", ".join(value for value in said if value not in options), ", ".join(there) or default)
 
 
 def line(label: str, key: str, placeholder: str, help: str) -> str:

@@ -13,7 +13,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-_DEFAULTS = "_defaults"
+from specdash.ui import text
+
+_DEFAULTS, _DOUBTS, _REPEATED = "_defaults", "_doubts", "_repeated"
+_SEVERAL = ("ds", "lines")
+"""Controls that have several values at once."""
+_FIRST, _MOST = 40, 4  # characters of a value that are quoted, and values
 
 _HTML = """
 <button type="button">Copy link</button>
@@ -80,6 +85,28 @@ _component = st.components.v2.component("specdash_copy_link", html=_HTML, css=_C
 def begin() -> None:
     """Forget the controls of the page before; called at the top of a run."""
     st.session_state[_DEFAULTS] = {}
+    st.session_state[_DOUBTS] = []
+    # Looked at before the controls are shown: what a control cannot show, Streamlit takes out of the address.
+    said = {name: st.query_params.get_all(name) for name in st.query_params if name not in _SEVERAL}
+    st.session_state[_REPEATED] = {name: values for name, values in said.items() if len(values) > 1}
+
+
+def doubt(what: str) -> None:
+    """Note what has to be told of the link that led here, above the page."""
+    st.session_state.setdefault(_DOUBTS, []).append(what)
+
+
+def _doubts() -> list[str]:
+    """Return what has to be told of this link: of controls that it sets twice, or spells in capitals, too."""
+    state = st.session_state
+    known, found = {"eval", *_SEVERAL, *state[_DEFAULTS]}, list(state[_DOUBTS])
+    for name in st.query_params:
+        if name not in known and name.lower() in known:
+            found.append(f"It sets {text.short(name, _FIRST)}, which is spelled {name.lower()}, so it sets nothing.")
+    for name in known & state[_REPEATED].keys():
+        values = ", ".join(text.short(value, _FIRST) for value in state[_REPEATED][name][:_MOST])
+        found.append(f"It sets {name} more than once, to {values}: see what is shown here.")
+    return found
 
 
 def default(key: str, *values: object) -> None:
@@ -104,9 +131,15 @@ def here() -> str | None:
 
 @contextmanager
 def button() -> Iterator[None]:
-    """Stand in the sidebar, and know the controls of the page that is shown in the ``with`` block."""
-    place = st.sidebar.container(key="copy-link")
+    """Stand in the sidebar, and know the controls of the page that is shown in the ``with`` block.
+
+    Above the page stands what has to be told of the link that led to it.
+    """
+    place, above = st.sidebar.container(key="copy-link"), st.container()
     yield
+    with above:
+        for what in _doubts():
+            text.notice(what, "error", "This link.")
     defaults = list(st.session_state[_DEFAULTS].items())
     with place:
         _component(key="copy_link", data={"defaults": defaults, "seen": [st.context.url, str(st.query_params)]})

@@ -181,9 +181,12 @@ def _choose_datasets(run: Run) -> tuple[str, ...] | None:
 
 
 def _choose_intervals() -> bool:
+    label, said = f"{LEVEL:.0%} intervals", st.query_params.get(_INTERVALS)
+    if said is not None and said.lower() not in ("true", "false"):
+        link.doubt(f"{label} are true or false, not {text.short(said, 40)}; they are shown here.")
     link.default(_INTERVALS, "true")
     return st.toggle(
-        f"{LEVEL:.0%} intervals",
+        label,
         True,
         key=_INTERVALS,
         bind="query-params",

@@ -352,7 +352,9 @@ def test_measured_blocks_beside_the_implied_line():
     assert beside.line.color == implied.line.color and beside.marker.symbol == f"{implied.marker.symbol}-open"
     assert trace(chart, "measured: open").marker.symbol == "circle-open"
     # Cut at 1 gsm8k gives 1.75, measured was 2.5.
-    assert chart.caption.endswith("Open marks are measured; implied is off by −30.0 % (gsm8k at K = 1).")
+    assert chart.caption.endswith(
+        "Open marks are measured; implied is off by −30.0 % (gsm8k at K = 1). else: another workload."
+    )
     assert cells(chart, source="measured")["tau"].to_list() == [2.5, 2.9, 1.2]
 
 

@@ -238,7 +238,12 @@ class Section:
     timed: bool = False
 
     def is_about(self, run: Run) -> bool:
-        """Tell whether a report on the run has this section: few runs are timed, of others nothing is missing."""
+        """Tell whether a report on the run has this section.
+
+        Few runs are timed, of others nothing is missing; and of those with latencies alone there is nothing else.
+        """
+        if run.granularity is Granularity.LATENCIES:
+            return self.timed
         return not self.timed or run.latencies is not None
 
     def missing(self, subject: Subject) -> str | None:
