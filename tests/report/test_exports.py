@@ -88,14 +88,14 @@ def test_markdown(sheet):
     assert rows[0][2] == "191,119"
     assert paragraphs == [
         "Acceptance length",
-        f"specdash {specdash.__version__}, evaluation 4c6ca3729fdb, run {RUN}",
+        f"specdash {specdash.__version__}, evaluation 4c6ca3729fdb, run {RUN}; checks: 4 warnings",
     ]
 
 
 def test_latex(sheet):
     text = FORMATS["tex"].write(sheet).decode()
     comments = [line for line in text.splitlines() if line.startswith("%")]
-    assert comments[0] == f"% specdash {specdash.__version__}, evaluation 4c6ca3729fdb, run {RUN}"
+    assert comments[0] == f"% specdash {specdash.__version__}, evaluation 4c6ca3729fdb, run {RUN}; checks: 4 warnings"
     body = text.splitlines()[len(comments) :]
     assert body[0] == r"\begin{tabular}{llrrrrrrrr}"
     assert body[1] == r"\toprule" and body[-2:] == [r"\bottomrule", r"\end{tabular}"]

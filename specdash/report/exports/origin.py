@@ -9,6 +9,7 @@ from typing import Any
 
 from specdash._version import VERSION
 from specdash.schema import Evaluation, legible
+from specdash.verdict import Verdict
 
 _LONGEST_RUN = 40
 
@@ -27,17 +28,20 @@ class Origin:
         title: Of the evaluation.
         run: Name of the run.
         datasets: Chosen datasets, None for all.
+        verdict: What the checks say of the run in short, None where it was not checked.
     """
 
     id: str | None
     title: str
     run: str
     datasets: tuple[str, ...] | None = None
+    verdict: str | None = None
 
     @classmethod
     def of(cls, evaluation: Evaluation, run: str, datasets: tuple[str, ...] | None = None) -> Origin:
         """Return the origin of numbers of a run."""
-        return cls(evaluation.id, evaluation.title, run, datasets)
+        findings = next((found.checks for found in evaluation.runs if found.name == run), None)
+        return cls(evaluation.id, evaluation.title, run, datasets, findings and Verdict.of(findings).short)
 
     def file(self, name: str) -> str:
         """Return the name, without suffix, of a file that holds ``name`` of the run."""
@@ -65,4 +69,5 @@ class Origin:
     def __str__(self) -> str:
         scope = f", only {', '.join(self.datasets)}" if self.datasets else ""
         evaluation = f"evaluation {self.id}" if self.id else self.title
-        return legible(f"specdash {VERSION}, {evaluation}, run {self.run}{scope}")
+        checks = f"; checks: {self.verdict}" if self.verdict else ""
+        return legible(f"specdash {VERSION}, {evaluation}, run {self.run}{scope}{checks}")
