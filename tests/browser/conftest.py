@@ -18,7 +18,7 @@ from tests.browser.dashboard import PATIENCE, Dashboard
 from tests.browser.server import Server
 
 ARTIFACTS = Path(__file__).parent / "artifacts"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = """
 --headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync
 --no-first-run
