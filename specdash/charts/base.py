@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +18,7 @@ HEIGHT = 400
 
 CLEAR = "rgba(0,0,0,0)"
 
+_MOST_TICKS = 10
 _DECADES = tuple(m * 10.0**e for e in range(-4, 7) for m in (1, 2, 5))
 
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", system-ui, sans-serif'
@@ -123,8 +125,13 @@ def legend_height(entries: int) -> int:
 
 
 def log_axis(title: str, low: float, high: float) -> dict[str, Any]:
-    """Return an axis with ticks at 1, 2, 5 of each decade: plotly's own are bare 2s and 5s between powers of ten."""
+    """Return an axis with ticks at 1, 2, 5 of each decade: plotly's own are bare 2s and 5s between powers of ten.
+
+    Where those are too many for a phone, at powers of ten alone.
+    """
     shown = [v for v in _DECADES if low * 0.999 <= v <= high * 1.001]
+    if len(shown) > _MOST_TICKS:
+        shown = [v for v in shown if math.log10(v).is_integer()]
     ticks = {"tickmode": "array", "tickvals": shown, "ticktext": [f"{v:,g}" for v in shown]} if len(shown) > 1 else {}
     return {"type": "log", "title": {"text": title}} | ticks
 

@@ -71,7 +71,7 @@ def filled(streams: int) -> Table:
         _column("cap", "at most", "tok/s that no number of streams exceeds; – where nothing is ever busy."),
         _column("saturation", "M*", "Streams from which on they wait for each other; – where they never do.", 1),
     )
-    return Table("filled", f"tok/s of {streams:,} streams", Granularity.RATES, columns)
+    return Table("filled", f"tok/s of {streams:,} stream{'' if streams == 1 else 's'}", Granularity.RATES, columns)
 
 
 def no_speculation(pipeline: Pipeline) -> Row:

@@ -178,3 +178,12 @@ def test_the_answer_says_how_sure_it_is(dashboard):
     assert any("95% over prompts, borrowed from the run 7_draft_best_of_10: " in text for text in lent)
     plain = dashboard("reference", ci="false").page("throughput").said()
     assert not any("95%" in text for text in plain)
+
+
+def test_a_report_works_with_what_the_calculator_is_set_to(dashboard):
+    def said(**query):
+        shown = dashboard("reference", **query).page("throughput").page("overview")
+        return [caption.value for caption in shown.app.caption if caption.value.startswith("One file with every")]
+
+    assert [caption.endswith("set as on the page Throughput") for caption in said(rtt="50")] == [True]
+    assert [caption.endswith("without a network") for caption in said()] == [True]

@@ -12,6 +12,7 @@ import pytest
 
 from specdash import charts
 from specdash.charts import palette
+from specdash.charts.base import log_axis
 from specdash.charts.palette import colours, contrast, family_colour, on_scale, text_on
 from tests.charts.drawing import SMALL, Drawn, every, spec
 
@@ -167,3 +168,15 @@ after = figures()
 assert before == after, [name for name in before if before[name] != after[name]]
 """
     in_python(code)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (1, 64, ["1", "2", "5", "10", "20", "50"]),
+        (1, 500, ["1", "2", "5", "10", "20", "50", "100", "200", "500"]),
+        (1, 100_000, ["1", "10", "100", "1,000", "10,000", "100,000"]),  # as many as a phone has room for
+    ],
+)
+def test_ticks_of_a_logarithmic_axis(low, high, ticks):
+    assert log_axis("", low, high)["ticktext"] == ticks
