@@ -7,6 +7,7 @@
   const button = document.getElementById("theme")
   const plots = [...document.querySelectorAll(".plot")]
   const paper = 680 // px that fit on A4 between the margins
+  const narrow = 480 // px; in a narrower figure an axis' title would run out of it
   const drawn = new Set()
 
   const theme = () => root.dataset.theme ?? (dark.matches ? "dark" : "light")
@@ -26,6 +27,9 @@
   function draw(plot, name = theme(), width) {
     const { data, layout } = spec(plot, name)
     if (width) Object.assign(layout, { width, autosize: false })
+    else if (plot.clientWidth < narrow) {
+      for (const axis of ["xaxis", "yaxis"]) layout.template.layout[axis].title.font.size = 10.5
+    }
     Plotly.react(plot, data, layout, { responsive: !width, displayModeBar: false })
     drawn.add(plot)
   }
