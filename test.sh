@@ -34,6 +34,8 @@ part ruff check .
 part ruff format --check .
 part lint-imports
 printf '\n== pytest ==\n'
-# A file is tested by one process, so what its tests share is made once.
-python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile "$@" || status=1
+# A file is tested by one process, so what its tests share is made once. The tests that drive a browser wait a
+# part of their time, so there is one process more than there are processors.
+workers=$(($(nproc) < 4 ? $(nproc) + 1 : 4))
+python -m pytest --numprocesses "$workers" --dist loadfile "$@" || status=1
 exit "$status"

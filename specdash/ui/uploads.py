@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import streamlit as st
@@ -31,26 +31,26 @@ def uploader() -> None:
         key=f"upload{round_}",
         accept_multiple_files=True,
     )
-    _paste()
-    if not uploaded:
-        return
-    for name, chunks in _evaluations(uploaded):
+    given = [*_evaluations(uploaded), *_pasted(round_)]
+    for name, chunks in given:
         library.jobs().submit(name, chunks)
-    # A new key empties the drop zone and lets the server drop the bytes.
-    st.session_state[_ROUND] = round_ + 1
-    st.rerun()
+    if given:
+        # A new key empties the drop zone, closes the form and lets the server drop the bytes.
+        st.session_state[_ROUND] = round_ + 1
+        st.rerun()
 
 
-def _paste() -> None:
-    place = st.popover("Paste text", icon=":material/content_paste:", key="paste-text")
-    with place, st.form("paste", clear_on_submit=True, border=False):
-        pasted = st.text_area(
+def _pasted(round_: int) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Show a form for text; yield name and bytes of what is added with it."""
+    place = st.popover("Paste text", icon=":material/content_paste:", key=f"paste-text{round_}")
+    with place, st.form(f"paste{round_}", border=False):
+        written = st.text_area(
             "Text of a file",
             height=160,
             placeholder="Lines of a server's log, a scrape of /metrics, an answer as JSON, a CSV …",
         )
-        if st.form_submit_button("Add the text") and pasted.strip():
-            library.jobs().submit(_PASTED, [pasted.encode("utf-8", "replace")])
+        if st.form_submit_button("Add the text") and written.strip():
+            yield _PASTED, [written.encode("utf-8", "replace")]
 
 
 def _evaluations(uploaded: list[Any]) -> Iterator[tuple[str, Iterator[bytes]]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from playwright.sync_api import ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import ConsoleMessage, Locator, Page, TimeoutError, expect
 
 PATIENCE = 60_000  # ms; the machine may be busy
 _FOLDS = 768  # px; in a narrower window the menu folds away
@@ -90,6 +91,15 @@ class Dashboard:
             expect(self.title).to_have_text(title, timeout=PATIENCE)
         return self.settled()
 
+    def back(self, title: str) -> None:
+        """Go the way back to a page; Streamlit may have left two entries of the page that is left."""
+        for _ in range(2):
+            self.page.go_back()
+            with suppress(AssertionError):
+                expect(self.title).to_have_text(title, timeout=8000)
+                return
+        expect(self.title).to_have_text(title)
+
     @property
     def title(self) -> Locator:
         """The head of the page."""
@@ -139,14 +149,23 @@ class Dashboard:
         """Choose an option in one of the sidebar's lists."""
         control = self.page.locator(f".st-key-{key}")
         box, found = control.get_by_role("combobox"), self.page.get_by_role("option", name=option, exact=True)
-        box.click()
-        expect(self.page.get_by_role("option").first).to_be_visible()
+        self._unfold(box)
         if not found.count():  # A long list draws only what is in view.
             box.fill(option)
         found.click()
         if self.page.get_by_role("listbox").is_visible():  # The list of datasets stays open for more.
             self.page.keyboard.press("Escape")
         expect(self.page.get_by_role("listbox")).to_have_count(0)
+
+    def _unfold(self, box: Locator) -> None:
+        """Open a list: a run of the page that ends meanwhile closes it again."""
+        options = self.page.get_by_role("option")
+        for _ in range(10):
+            box.click()
+            with suppress(TimeoutError):
+                options.first.wait_for(timeout=3000)
+                return
+        expect(options.first).to_be_visible()
 
     def chosen_run(self) -> Locator:
         """The sidebar's list of runs."""

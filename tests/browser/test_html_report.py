@@ -76,10 +76,8 @@ def scrolled(page):
     ("name", "theme", "viewport"),
     [
         ("reference", "light", DESKTOP),
-        ("reference", "dark", PHONE),
         ("one", "dark", DESKTOP),
-        ("counters", "light", PHONE),
-        ("rates", "light", DESKTOP),
+        ("counters", "dark", PHONE),
     ],
 )
 def test_every_figure_is_shown(name, theme, viewport, opened):

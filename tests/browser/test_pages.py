@@ -74,7 +74,7 @@ LABELS = ("τ, pooled", "verify steps", "responses", "block length K", "granular
 
 
 # Without a browser every page is seen with every evaluation (tests/app); here with those that look different.
-@pytest.mark.parametrize("name", ["reference", "counters", "rates", "one", "variable", "forty"])
+@pytest.mark.parametrize("name", ["reference", "counters", "one", "variable", "forty"])
 def test_every_page_shows_its_numbers_or_says_why_not(name, tab, library):
     tab.open(eval=library.ids[name])
     expect(tab.title).to_have_text(TITLES.get(name, name))
