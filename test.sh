@@ -34,8 +34,9 @@ part ruff check .
 part ruff format --check .
 part lint-imports
 printf '\n== pytest ==\n'
-# A file is tested by one process, so what its tests share is made once. The tests that drive a browser wait a
-# part of their time, so there is one process more than there are processors.
+# A file is tested by one process, so what its tests share is made once. The tests that drive a browser wait a part
+# of their time, so there is one process more than there are processors. Files keep their order: by their number of
+# tests those of the browser would come last, few and long, when the other processes have nothing left to do.
 workers=$(($(nproc) < 4 ? $(nproc) + 1 : 4))
-python -m pytest --numprocesses "$workers" --dist loadfile "$@" || status=1
+python -m pytest --numprocesses "$workers" --dist loadfile --no-loadscope-reorder "$@" || status=1
 exit "$status"

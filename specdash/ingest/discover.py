@@ -99,7 +99,7 @@ def discover(files: list[File], stem: str, columns: Mapping[str, str] | None = N
             "nothing that can be read",
             file=stem,
             found=names or "no files",
-            expected="; ".join([f.what for f in FORMATS[1:-1]] + [f"files of {tool}" for tool in _tools()]),
+            expected="; ".join([*(f.what for f in FORMATS[1:-1]), f"what these write: {', '.join(_tools())}"]),
         )
     names = _names(list(dict.fromkeys([*runs, *(unit.folder for unit in produced)])), stem)
     made = [
@@ -112,7 +112,7 @@ def discover(files: list[File], stem: str, columns: Mapping[str, str] | None = N
 
 
 def _tools() -> list[str]:
-    return list(dict.fromkeys(producer.tool for producer in producers.PRODUCERS))
+    return sorted({producer.tool for producer in producers.PRODUCERS if producer.tool != "any"}, key=str.lower)
 
 
 def _is_run(folder: PurePosixPath, folders: _Folders) -> bool:
