@@ -42,7 +42,8 @@ def speed_bars(rows: Iterable[Row], theme: Theme, *, block: int, families: Itera
         return empty(_NO_SPEED, theme)
     keys = family_keys(drawn)
     ceilings = [s.row["bound_tok_s"] for s in drawn]
-    longest = max(v for v in [*ceilings, *(s.row["tok_s"] for s in drawn)] if v is not None)
+    tips = [s.row["tok_s"] for s in drawn] + [s.row["tok_s_ci"][1] for s in drawn if s.row.get("tok_s_ci")]
+    longest = max(v for v in [*ceilings, *tips] if v is not None)
     return Chart(
         figure(
             [_bars(drawn, theme), _ceilings(ceilings, theme), _plain_marks(drawn, theme), *keys],

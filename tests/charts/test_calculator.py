@@ -163,3 +163,10 @@ def test_the_bound_is_what_the_report_prints():
     chart = charts.speed_bars(at(LATENCY_ONLY, 7, "gsm8k"), "light", block=7)
     assert chart.figure.data[0].x[0] == pytest.approx(39.8, abs=0.05)
     assert "It is 100 % of the latency-only bound (gsm8k)." in chart.caption
+
+
+def test_whiskers_of_speeds_lie_within_the_axis():
+    rows = [row | {"tok_s_ci": [row["tok_s"] / 2, 3 * row["bound_tok_s"]]} for row in at(LATENCY_ONLY, 7, "gsm8k")]
+    chart = charts.speed_bars(rows, "light", block=7)
+    low, high = chart.figure.layout.xaxis.range
+    assert low == 0 and high > 3 * rows[0]["bound_tok_s"]
