@@ -146,7 +146,7 @@ def test_printed_ratios_know_their_own_block_only(dashboard):
     assert shown.figures()["tok/s"] == "–"
 
 
-@pytest.mark.parametrize("name", ["reference", "counters", "rates", "one", "variable", "k1"])
+@pytest.mark.parametrize("name", ["reference", "rates", "one", "variable"])
 def test_no_question_fails(name, dashboard):
     for question in QUESTIONS:
         for more in ({}, {"k_prime": "0", "mbit_s": "1"}, {"stages": "1", "return_hop": "false"}):

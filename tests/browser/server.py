@@ -17,6 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 STARTS_WITHIN = 120  # seconds, on a busy machine
 _COMPLAINT = re.compile(r"Traceback|most recent call|Error|[Ww]arning|WARN|[Dd]eprecat")
 
+_LEFT = re.compile(
+    r"Exception in ASGI application\n(?:(?!Exception in ASGI).)*?"
+    r'WebSocketDisconnected: Cannot call "send" once a close message has been sent\.\n',
+    re.DOTALL,
+)
+"""What Streamlit prints when a tab is closed or reloaded just as it answers it."""
+
 
 class Server:
     """A running ``streamlit run app.py``.
@@ -66,7 +73,7 @@ class Server:
 
     def failures(self, since: int = 0) -> str:
         """What it has printed after ``since`` characters, where that tells of a failure or a doubt, else nothing."""
-        printed = self.log()[since:]
+        printed = _LEFT.sub("", self.log()[since:])
         return printed if _COMPLAINT.search(printed) else ""
 
     def workers(self) -> list[int]:

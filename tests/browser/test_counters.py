@@ -7,6 +7,7 @@ from specdash import ingest
 from specdash.store import Store
 from tests import evaluations
 from tests.browser.conftest import watched
+from tests.browser.dashboard import eventually
 from tests.live.counting import steady, vllm
 from tests.live.serving import answer, serving
 
@@ -45,10 +46,15 @@ def test_a_window_survives_a_reload_and_is_kept(own_server, open_tab, counted):
     card.get_by_role("button", name="Stop mark").click()
     expect(card.get_by_text("Stopped: ")).to_be_visible()
     assert tab.cells("Acceptance length")[-1][2:4] == ["80", "3"]
+    first = own_server.store.list()[0].id
     card.get_by_role("button", name="Keep this window").click()
-    expect(tab.page.locator(".st-key-eval").get_by_role("combobox")).not_to_have_value("")
+    eventually(lambda: tab.query().get("eval", [first]) != [first], lambda: f"{tab.page.url} shows the first", tab.page)
     tab.switch("draft_positions")
-    assert tab.cells("Unconditional acceptance by draft position")[-1][2:] == ["1", "1", "0"]
+
+    def shown():
+        return tab.cells("Unconditional acceptance by draft position")[-1][2:]
+
+    eventually(lambda: shown() == ["1", "1", "0"], lambda: f"{shown()} are shown at {tab.page.url}", tab.page)
     tab.switch("counters")
     card.get_by_role("button", name="Dismiss").click()
     expect(card).to_have_count(0)
