@@ -8,21 +8,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from specdash.checks import words
+from specdash.checks.likeness import FEWEST_STEPS
 from specdash.checks.registry import Result, check, idle, passed, warned
 from specdash.checks.subject import Subject
+from specdash.metrics.intervals import NO_PROMPTS
 from specdash.schema import Granularity
-
-FEWEST_STEPS = 20
-"""Steps of a response from which on its likeness to another one may say something."""
 
 _CHANCE = 1e-4
 """Probability of as many equal pairs by chance below which they are told."""
-
-
-def _prompted(subject: Subject) -> pl.DataFrame | None:
-    """Return the responses whose prompt is known, None when there are none."""
-    known = subject.responses.filter(pl.col("prompt").is_not_null())
-    return None if known.is_empty() else known
 
 
 @check(
@@ -34,9 +27,9 @@ def _prompted(subject: Subject) -> pl.DataFrame | None:
     needs=Granularity.RESPONSE,
 )
 def _equal_copies(subject: Subject) -> Result:
-    known = _prompted(subject)
+    known = subject.prompted
     if known is None:
-        return idle("no samples say which prompt a response answers")
+        return idle(NO_PROMPTS)
     copies = known.group_by("dataset", "prompt").len()
     usual = copies.group_by("dataset").agg(usual=pl.col("len").mode().max())
     odd = copies.join(usual, on="dataset").filter(pl.col("len") != pl.col("usual"))
@@ -77,14 +70,13 @@ def _numbered_copies(subject: Subject) -> Result:
     needs=Granularity.RESPONSE,
 )
 def _distinct_copies(subject: Subject) -> Result:
-    known = _prompted(subject)
-    if known is None or subject.run.counts is None:
-        return idle("no samples say which prompt a response answers")
-    compared = _likeness(subject, known)
+    compared = subject.likeness
+    if compared is None:
+        return idle(NO_PROMPTS)
     pairs = _pairs(compared, "dataset", "prompt")
     if not pairs.any:
         return passed(f"no two copies of {FEWEST_STEPS} or more steps are of the same length")
-    return _told(subject, compared, pairs, "of another copy")
+    return _told(subject, compared.height, pairs, "of another copy")
 
 
 @check(
@@ -97,14 +89,13 @@ def _distinct_copies(subject: Subject) -> Result:
     needs=Granularity.RESPONSE,
 )
 def _distinct_prompts(subject: Subject) -> Result:
-    known = _prompted(subject)
-    if known is None or subject.run.counts is None:
-        return idle("no samples say which prompt a response answers")
-    compared = _likeness(subject, known)
+    compared = subject.likeness
+    if compared is None:
+        return idle(NO_PROMPTS)
     pairs = _pairs(compared, "dataset").without(_pairs(compared, "dataset", "prompt"))
     if not pairs.any:
         return passed(f"no two prompts have responses of {FEWEST_STEPS} or more steps of the same length")
-    return _told(subject, compared, pairs, "of another prompt's response")
+    return _told(subject, compared.height, pairs, "of another prompt's response")
 
 
 @dataclass(frozen=True)
@@ -134,7 +125,7 @@ class _Pairs:
 
 
 def _pairs(compared: pl.DataFrame, *key: str) -> _Pairs:
-    """Pair the responses that have the same key and size; ``compared`` as _likeness returns it."""
+    """Pair the responses that have the same key and size; ``compared`` as likeness.compared returns it."""
     n = pl.col("n")
     sizes = compared.group_by(*key, "size").agg(n=pl.len().cast(pl.Int64), chance=pl.col("log_chance").exp().sum())
     equal = compared.group_by(*key, "size", "signature").agg(n=pl.len().cast(pl.Int64))
@@ -147,48 +138,12 @@ def _pairs(compared: pl.DataFrame, *key: str) -> _Pairs:
     )
 
 
-def _told(subject: Subject, compared: pl.DataFrame, pairs: _Pairs, whose: str) -> Result:
+def _told(subject: Subject, compared: int, pairs: _Pairs, whose: str) -> Result:
     how = "the same steps" if subject.sequences is not None else "the same outcomes"
-    responses = words.plural(compared.height, "response")
+    responses = words.plural(compared, "response")
     figure = f"{pairs.repeats:,} of {responses} of {FEWEST_STEPS} or more steps repeat {how}"
     figure += f" {whose} ({pairs.expected:.1g} pairs by chance, {pairs.found:,} found)" if pairs.found else ""
     return warned(figure) if _improbable(pairs.found, pairs.expected) else passed(figure)
-
-
-def _likeness(subject: Subject, known: pl.DataFrame) -> pl.DataFrame:
-    """Return what is compared of each response that is long enough.
-
-    Returns:
-        ``dataset, prompt, size`` (steps), ``signature`` (equal for equal steps; of the steps in order where their
-        order is at hand, else of their counts) and ``log_chance``, the log-probability that another copy of the same
-        size has the same, were steps drawn from the prompt's own outcomes.
-    """
-    key, steps = ("dataset", "prompt"), pl.col("steps")
-    long = pl.col("size") >= FEWEST_STEPS
-    counts = (
-        subject.run.counts.join(known.select("response", *key), on="response")
-        .with_columns(size=steps.sum().over("response"))
-        .filter(long)
-    )
-    own = pl.struct("drafted", "accepted", "steps").hash()
-    chance = counts.join(
-        counts.group_by(*key, "drafted", "accepted").agg(of_prompt=steps.sum()),
-        on=[*key, "drafted", "accepted"],
-        nulls_equal=True,
-    ).with_columns(share=pl.col("of_prompt") / steps.sum().over(key))
-    ordered = subject.sequences is not None
-    arrangements = pl.lit(0.0) if ordered else _log_factorial(pl.col("size").first()) - _log_factorial(steps).sum()
-    likeness = chance.group_by("response", *key, "size").agg(
-        signature=own.sum(), log_chance=(steps * pl.col("share").log()).sum() + arrangements
-    )
-    if not ordered:
-        return likeness
-    return likeness.drop("signature").join(subject.sequences.select("response", "signature"), on="response")
-
-
-def _log_factorial(n: pl.Expr) -> pl.Expr:
-    """Stirling's series; at most 0.003 too small, at n = 1."""
-    return n * n.log() - n + (2 * math.pi * n).log() / 2 + 1 / (12 * n)
 
 
 def _improbable(found: int, expected: float) -> bool:

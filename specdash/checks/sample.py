@@ -9,7 +9,7 @@ from specdash.checks import words
 from specdash.checks.registry import Result, check, idle, passed, warned
 from specdash.checks.subject import Subject
 from specdash.metrics import FEW
-from specdash.metrics.intervals import few_of_equal_length
+from specdash.metrics.intervals import NO_PROMPTS, few_of_equal_length
 from specdash.schema import Granularity
 
 _DOMINANT = {2: 2 / 3}
@@ -21,8 +21,9 @@ _DRIFT_SHARE = 0.05
 
 def _prompts(subject: Subject) -> dict[str, int]:
     """Return the number of prompts by dataset, of those where prompts are known."""
-    known = subject.responses.filter(pl.col("prompt").is_not_null())
-    counted = known.group_by("dataset", maintain_order=True).agg(pl.col("prompt").n_unique())
+    if subject.prompted is None:
+        return {}
+    counted = subject.prompted.group_by("dataset", maintain_order=True).agg(pl.col("prompt").n_unique())
     return dict(counted.rows())
 
 
@@ -36,7 +37,7 @@ def _prompts(subject: Subject) -> dict[str, int]:
 def _several_prompts(subject: Subject) -> Result:
     prompts = _prompts(subject)
     if not prompts:
-        return idle("no samples say which prompt a response answers")
+        return idle(NO_PROMPTS)
     single = [words.name(dataset) for dataset, count in prompts.items() if count == 1]
     if single:
         return warned(f"one prompt in {words.listed(single)}")
@@ -54,7 +55,7 @@ def _several_prompts(subject: Subject) -> Result:
 def _enough_prompts(subject: Subject) -> Result:
     prompts = _prompts(subject)
     if not prompts:
-        return idle("no samples say which prompt a response answers")
+        return idle(NO_PROMPTS)
     weigh = _few_of_equal_length(subject)
     few = [f"{words.name(dataset)}: {count}" for dataset, count in prompts.items() if count < FEW]
     few += [

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import polars as pl
 
-from specdash.checks import ordered
+from specdash.checks import likeness, ordered
 from specdash.metrics import response_sums
 from specdash.metrics.tally import Tally, tallies_by_dataset, total
 from specdash.schema import Evaluation, Granularity, Run
@@ -59,6 +59,19 @@ class Subject:
         if self.steps is None or not self.order_recorded or self.run.granularity is not Granularity.STEP:
             return None
         return ordered.sequences(self.steps, self.responses)
+
+    @cached_property
+    def prompted(self) -> pl.DataFrame | None:
+        """The responses whose prompt is known; None when there are none. For runs that hold responses."""
+        known = self.responses.filter(pl.col("prompt").is_not_null())
+        return None if known.is_empty() else known
+
+    @cached_property
+    def likeness(self) -> pl.DataFrame | None:
+        """What is compared of each response (likeness.compared); None without prompts or counts."""
+        if self.prompted is None or self.run.counts is None:
+            return None
+        return likeness.compared(self.run.counts, self.prompted, self.sequences)
 
     def warning(self, *codes: str) -> str | None:
         """Return what the reader of the files said under one of these codes."""

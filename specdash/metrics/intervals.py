@@ -33,6 +33,7 @@ Limits = Callable[[int], tuple[np.ndarray | float, np.ndarray | float]]
 """Block length of a run to the smallest and the largest value there can be."""
 
 NO_INTERVAL = "no interval: "
+NO_PROMPTS = "no samples say which prompt a response answers"
 """Begins what is said of a row without intervals."""
 
 
@@ -69,7 +70,7 @@ def refusal(group: Group) -> str | None:
     if not responses.height:
         return NO_INTERVAL + "no step drafted any token"
     if unknown == responses.height:
-        return NO_INTERVAL + "no samples say which prompt a response answers"
+        return NO_INTERVAL + NO_PROMPTS
     if unknown:
         return NO_INTERVAL + f"the prompt of {unknown:,} of {responses.height:,} responses is not known"
     if prompts < FEWEST:
