@@ -219,6 +219,27 @@ def read(
     return [replace(run, warnings=(*run.warnings, *warnings)) for run in runs]
 
 
+def read_without_k(
+    files: Sequence[File], context: Context, turns: Callable[[Answer, int | None], list[Turn] | None]
+) -> list[Run]:
+    """Read answers in which K stands nowhere, a run a model.
+
+    Args:
+        files: Shards of one file.
+        context: What the user says; K, if he does.
+        turns: Returns the turns of an answer with that K; None where it says nothing of its drafting.
+
+    Raises:
+        InputError: A line is wrong.
+        Unsaid: K is asked.
+    """
+
+    def unknown() -> list[RunWarning]:
+        return context.without_k(files[0].path, "the rows do not say how many tokens a step drafted")
+
+    return read(files, context, lambda answer: turns(answer, context.k), k=unknown)
+
+
 @dataclass
 class _Told:
     """What is told of rows that are not used."""

@@ -122,9 +122,15 @@ def possible(line: Window, k: int | None) -> Possible:
     length, decimals = line.length or (1.0, 2)
     found = recover.steps(length, decimals, line.accepted, most) if line.accepted else range(least, most + 1)
     numbers = [n for n in (found[:_SEARCHED] if len(found) > _SEARCHED else found) if n >= least]
+    if not numbers:
+        return Possible(line, least, most)
     if line.rates and line.accepted:
-        numbers = [n for n in numbers if recover.hits(*line.rates, n, line.accepted)] or numbers
-    return Possible(line, min(numbers, default=least), max(numbers, default=most))
+        # Only the ends are asked for, so the search comes from both sides and stops at the first that fits.
+        fitting = (n for n in numbers if recover.hits(*line.rates, n, line.accepted))
+        if (first := next(fitting, None)) is not None:
+            last = next(n for n in reversed(numbers) if recover.hits(*line.rates, n, line.accepted))
+            return Possible(line, first, last)
+    return Possible(line, numbers[0], numbers[-1])
 
 
 def _positions(lines: Collection[Window], steps: Sequence[int], k: int | None) -> tuple[list[int] | None, int]:

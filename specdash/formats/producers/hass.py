@@ -22,8 +22,6 @@ _SEMANTICS = Semantics(
     note="The mean that HASS prints is one of the means of questions, plus 1.",
 )
 
-_WHY = "the rows do not say how many tokens a step drafted"
-
 
 def _turns(answer: Answer, k: int | None) -> list[Turn] | None:
     lists = _lists(answer)
@@ -62,10 +60,7 @@ def _lists(answer: Answer) -> list[list[int]] | None:
 
 
 def _read(files: Sequence[File], context: Context) -> list[Run]:
-    path = files[0].path
-    return questions.read(
-        files, context, lambda answer: _turns(answer, context.k), k=lambda: context.without_k(path, _WHY)
-    )
+    return questions.read_without_k(files, context, _turns)
 
 
 PRODUCERS = (

@@ -23,8 +23,6 @@ _SEMANTICS = Semantics(
     note="EAGLE, EAGLE-2 and PLD cut what lies behind the end of an answer, Medusa, Hydra, REST and EAGLE-3 do not.",
 )
 
-_WHY = "the rows do not say how many tokens a step drafted"
-
 
 def _turns(answer: Answer, k: int | None) -> list[Turn] | None:
     lengths = answer.counts("accept_lengths")
@@ -48,10 +46,7 @@ def _turns(answer: Answer, k: int | None) -> list[Turn] | None:
 
 
 def _read(files: Sequence[File], context: Context) -> list[Run]:
-    path = files[0].path
-    return questions.read(
-        files, context, lambda answer: _turns(answer, context.k), k=lambda: context.without_k(path, _WHY)
-    )
+    return questions.read_without_k(files, context, _turns)
 
 
 PRODUCERS = (
