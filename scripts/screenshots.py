@@ -1,4 +1,4 @@
-"""Make the README's pictures from the running dashboard: ``.venv/bin/python scripts/screenshots.py``."""
+"""Make the README's pictures from the running dashboard: ``.venv/bin/python -m scripts.screenshots``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import urllib.request
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
+
+from tests.browser import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = {"docs/overview.png": "/"}
@@ -46,7 +48,7 @@ def _wait(url: str) -> None:
 
 def _take(base: str) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
         for file, path in PICTURES.items():
             page = browser.new_page(viewport={"width": 1280, "height": 1000})
             page.goto(base + path)

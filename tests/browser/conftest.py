@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,11 @@ from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from specdash.store import Store
 from tests import evaluations
+from tests.browser import chromium
 from tests.browser.dashboard import PATIENCE, Dashboard
 from tests.browser.server import Server
 
 ARTIFACTS = Path(__file__).parent / "artifacts"
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ARGUMENTS = """
 --headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync
 --no-first-run
@@ -31,11 +30,9 @@ def browser() -> Iterator[Browser]:
     """The browser of a file: Playwright keeps an event loop running in the process, which would forbid the files
     tested after it in the same process a loop of their own.
     """
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    assert found, f"the browser tests need one of {', '.join(BROWSERS)}"
     with sync_playwright() as playwright:
         expect.set_options(timeout=PATIENCE)
-        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        launched = playwright.chromium.launch(executable_path=chromium.path(), args=ARGUMENTS)
         yield launched
         launched.close()
 
