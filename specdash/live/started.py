@@ -14,6 +14,7 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 from specdash import ingest
@@ -121,6 +122,14 @@ class Started:
     @property
     def done(self) -> int:
         """Requests that are measured."""
+        return self._counted() if self.running else self._all_counted
+
+    @cached_property
+    def _all_counted(self) -> int:
+        """Requests that were measured when it had ended."""
+        return self._counted()
+
+    def _counted(self) -> int:
         if self.out.exists():
             return len(json.loads(self.out.read_text("utf-8"))["requests"])
         journal, mark = partial(self.out), b'{"%s": ' % RECORDS[1].encode()

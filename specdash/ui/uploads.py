@@ -57,11 +57,11 @@ def _evaluations(uploaded: list[Any]) -> Iterator[tuple[str, Iterator[bytes]]]:
     """Yield name and bytes of each evaluation: every zip is one, all other files together are one."""
     files = []
     for file in uploaded:
-        if zipfile.is_zipfile(file):
-            file.seek(0)
+        is_zip = zipfile.is_zipfile(file)
+        file.seek(0)
+        if is_zip:
             yield file.name, _chunks(file)
         else:
-            file.seek(0)
             files.append(file)
     if len(files) == 1:
         yield files[0].name, _chunks(files[0])
